@@ -1,0 +1,13 @@
+"""Find which features matter when the relation is not linear.
+
+KNIFE (kernel iterative feature extraction) puts a weight between 0 and 1 on every feature
+inside a kernel, penalises the sum of the weights and learns them together with the kernel
+machine. Most weights become exactly zero: what remains is the selection, and the fitted
+machine predicts with it.
+"""
+
+from kernelknife.estimators import KnifeClassifier, KnifeRegressor
+
+__version__ = "0.1.0.dev0"
+
+__all__ = ["KnifeClassifier", "KnifeRegressor", "__version__"]

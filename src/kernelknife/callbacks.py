@@ -1,0 +1,56 @@
+"""The one place that speaks scikit-learn's callback API.
+
+A fit is a tree of tasks: ``fit > start > iteration``, ``path > point``, ``cv > alpha > fold >
+point``. :class:`Task` is a node of that tree, and costs nothing when nobody listens. Attach
+``sklearn.callback.ProgressBar()`` to any estimator with ``set_callbacks`` to see it move.
+"""
+
+from contextlib import contextmanager
+
+__all__ = ["SILENT", "Task", "root_task"]
+
+
+class Task:
+    """A node of the task tree; ``context`` is None where nobody listens."""
+
+    def __init__(self, estimator=None, context=None):
+        self._estimator = estimator
+        self._context = context
+        self.stopped = False
+
+    @contextmanager
+    def subtask(self, name, total=0):
+        """Run a child task; ``total`` is the number of its own children, None if unknown."""
+        if self._context is None:
+            yield self
+            return
+        child = Task(self._estimator, self._context.subcontext(name, max_subtasks=total))
+        child._context.call_on_fit_task_begin(estimator=self._estimator)
+        yield child
+        if child._context.call_on_fit_task_end(estimator=self._estimator):
+            self.stopped = True
+
+    def watch(self, name):
+        """Return a solver callback that reports each iteration as a child task."""
+
+        def report(iteration, objective):
+            with self.subtask(name):
+                pass
+            return self.stopped
+
+        return report
+
+
+SILENT = Task()
+
+
+@contextmanager
+def root_task(estimator, name="fit", total=0):
+    """Run an estimator's root task; its ``fit`` is decorated with ``with_callbacks``."""
+    context = estimator._init_callback_context(task_name=name, max_subtasks=total)
+    if not getattr(estimator, "_skl_callbacks", None):
+        yield SILENT
+        return
+    context.call_on_fit_task_begin(estimator=estimator)
+    yield Task(estimator, context)
+    context.call_on_fit_task_end(estimator=estimator)

@@ -1,0 +1,650 @@
+"""The estimators: validate, build the problem, solve, publish."""
+
+import warnings
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from kernelknife._registry import check_number
+from kernelknife._threads import limited_blas
+from kernelknife.callbacks import SILENT, root_task
+from kernelknife.kernels import Kernel, check_kernel
+from kernelknife.losses import Loss, check_loss
+from kernelknife.machine import build_machine, refit_hinge
+from kernelknife.preparation import (
+    Columns,
+    Targets,
+    check_costs,
+    check_finite,
+    check_groups,
+    prepare_columns,
+)
+from kernelknife.problem import Problem
+from kernelknife.solvers import SOLVERS
+from kernelknife.solvers.starts import best_start, make_starts
+from kernelknife.solvers.trace import exactly, trace_path
+
+__all__ = ["KnifeClassifier", "KnifeRegressor"]
+
+STARTS = ("auto", "scaled", "laplace")
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A fit's data, ready to solve: the problem and the way back to the user's units."""
+
+    problem: Problem
+    kernel: Kernel
+    loss: Loss
+    columns: Columns
+    targets: Targets
+    rows: np.ndarray  # the user's rows with a positive sample weight
+    groups: np.ndarray | None  # group of each varying column
+    classes: np.ndarray | None
+    n_features: int
+    squeeze: bool  # one-dimensional targets
+
+    def column_weights(self, w):
+        """Return the weight of every varying column."""
+        return w if self.groups is None else w[self.groups]
+
+
+class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
+    """What regression and classification share."""
+
+    def __init__(
+        self,
+        kernel,
+        loss,
+        *,
+        alpha=1.0,
+        sparsity=1.0,
+        n_features_to_select=None,
+        solver="eliminate",
+        start="auto",
+        n_starts=0,
+        standardize=True,
+        fit_intercept=True,
+        feature_groups=None,
+        feature_costs=None,
+        max_iter=None,
+        tol=1e-4,
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.kernel = kernel
+        self.loss = loss
+        self.alpha = alpha
+        self.sparsity = sparsity
+        self.n_features_to_select = n_features_to_select
+        self.solver = solver
+        self.start = start
+        self.n_starts = n_starts
+        self.standardize = standardize
+        self.fit_intercept = fit_intercept
+        self.feature_groups = feature_groups
+        self.feature_costs = feature_costs
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @property
+    @abstractmethod
+    def _task(self): ...
+
+    @abstractmethod
+    def _check_targets(self, y): ...
+
+    # -- fitting ----------------------------------------------------------------------
+
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None):
+        """Find the weights and fit the machine.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows in the loss; a row of weight 2 counts as two rows.
+
+        Returns
+        -------
+        self : object
+        """
+        prepared = self._prepare(X, y, sample_weight)
+        with limited_blas(len(prepared.rows)), root_task(self, total=None) as task:
+            solution, results = self._solve(prepared, task)
+            self._publish(prepared, solution, results)
+        if not solution.converged:
+            warnings.warn(
+                f"{type(self).__name__} did not converge ({solution.message}; KKT residual "
+                f"{solution.kkt_residual:.1e}): raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def _solve(self, prepared, task=SILENT):
+        """Return the solution and those of all starts."""
+        problem, solver = prepared.problem, self._make_solver()
+        starts = self._make_starts(prepared)
+        if self.n_features_to_select is None:
+            return best_start(
+                problem,
+                solver,
+                starts,
+                float(self.sparsity),
+                n_jobs=self.n_jobs,
+                callback=task.watch("iteration"),
+            )
+        available = problem.n_weights
+        check_number(self.n_features_to_select, "n_features_to_select", low=1, integer=True)
+        if self.n_features_to_select > available:
+            raise ValueError(
+                f"n_features_to_select={self.n_features_to_select} is more than the {available} "
+                "features (or groups) that are not constant."
+            )
+        trace = trace_path(problem, solver, starts, task=task)
+        solution = exactly(problem, solver, trace, self.n_features_to_select)
+        return solution, [(trace.start, solution)]
+
+    def _make_solver(self):
+        if self.solver not in SOLVERS:
+            known = ", ".join(sorted(SOLVERS))
+            raise ValueError(f"Unknown solver {self.solver!r}. Known names: {known}.")
+        check_number(self.tol, "tol", strict=True)
+        if self.max_iter is None:
+            return SOLVERS[self.solver](tol=self.tol)
+        check_number(self.max_iter, "max_iter", low=1, integer=True)
+        return SOLVERS[self.solver](max_iter=self.max_iter, tol=self.tol)
+
+    def _make_starts(self, prepared):
+        check_number(self.n_starts, "n_starts", integer=True)
+        seed = None
+        if self.random_state is not None:
+            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        start = self.start
+        if isinstance(start, str):
+            if start not in STARTS:
+                raise ValueError(
+                    f"Unknown start {start!r}. Known names: {', '.join(STARTS)}; or give the "
+                    "starting weights themselves."
+                )
+        else:
+            start = self._given_start(np.asarray(start, dtype=float), prepared)
+        return make_starts(prepared.problem, start, self.n_starts, seed)
+
+    def _given_start(self, start, prepared):
+        p = prepared.n_features
+        if start.shape not in ((), (p,)):
+            raise ValueError(
+                f"start must be a number or one weight per column ({p}), got shape {start.shape}."
+            )
+        start = np.broadcast_to(start, (p,))
+        if not ((start > 0) & (start <= 1)).all():
+            raise ValueError(
+                "Starting weights must lie in (0, 1]: zero would never move for a non-linear "
+                f"kernel. Got values from {start.min():g} to {start.max():g}."
+            )
+        start = start[prepared.columns.varying]
+        if prepared.groups is None:
+            return start
+        # Columns of a group share one weight: take their mean.
+        return np.bincount(prepared.groups, start) / np.bincount(prepared.groups)
+
+    def _prepare(self, X, y, sample_weight=None) -> Prepared:
+        """Validate everything and build the problem; sets ``n_features_in_`` and names."""
+        kernel = check_kernel(self.kernel)
+        loss = check_loss(self.loss, self._task)
+        check_number(self.alpha, "alpha", strict=True)
+        check_number(self.sparsity, "sparsity")
+        if not self.fit_intercept and loss.surrogate is not None:
+            raise ValueError(f"{loss!r} needs fit_intercept=True: SVC always fits an intercept.")
+        X, y = self._validate(X, y)
+        y, classes = self._check_targets(y)
+        s = _check_sample_weight(sample_weight, len(X))
+        rows = np.flatnonzero(s)
+        if len(rows) < len(X):
+            X, y, s = X[rows], y[rows], s[rows]
+            if classes is not None and len(np.unique(y)) < len(classes):
+                raise ValueError(
+                    "After removing rows of zero sample weight, less than one row per class is "
+                    f"left: {len(np.unique(y))} of {len(classes)} classes remain."
+                )
+        if len(X) < 2:
+            raise ValueError(f"Found array with {len(X)} sample(s) while at least 2 are needed.")
+        if classes is not None and len(classes) > 2 and loss.binary_only:
+            raise ValueError(
+                f"{loss!r} is for two classes, got {len(classes)}: choose another loss, or wrap "
+                "the estimator in sklearn.multiclass.OneVsRestClassifier."
+            )
+        names = getattr(self, "feature_names_in_", None)
+        n_features = X.shape[1]
+        columns = prepare_columns(
+            X, s, standardize=self.standardize, center=kernel.translation_invariant
+        )
+        if classes is None:
+            squeeze = y.ndim == 1
+            targets = Targets.from_values(
+                y.reshape(len(y), -1), s, self.standardize, robust=loss.robust
+            )
+        else:
+            squeeze = len(classes) == 2
+            targets = Targets.from_classes(y, len(classes))
+        groups = costs = None
+        if self.feature_groups is not None:
+            labels = check_groups(self.feature_groups, n_features, names)[columns.varying]
+            groups = np.unique(labels, return_inverse=True)[1]
+        if self.feature_costs is not None:
+            costs = check_costs(self.feature_costs, n_features)[columns.varying]
+        problem = Problem(
+            columns.transform(X),
+            targets.Y,
+            kernel,
+            loss.surrogate or loss,
+            alpha=self.alpha,
+            sample_weight=s,
+            groups=groups,
+            costs=costs,
+            fit_intercept=self.fit_intercept,
+        )
+        return Prepared(
+            problem, kernel, loss, columns, targets, rows, groups, classes, n_features, squeeze
+        )
+
+    def _validate(self, X, y):
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            dtype=np.float64,
+            ensure_all_finite=False,
+            multi_output=self._task == "regression",
+            y_numeric=self._task == "regression",
+        )
+        check_finite(X, getattr(self, "feature_names_in_", None))
+        return X, y
+
+    def _publish(self, prepared, solution, results=()):
+        """Set the fitted attributes from a solution."""
+        problem, loss = prepared.problem, prepared.loss
+        C, b = solution.C, solution.b
+        weights = prepared.column_weights(solution.w)
+        if loss.surrogate is not None:
+            _, K = problem.kernel_matrix(solution.w)
+            C, b = refit_hinge(K, problem.Y, problem.sample_weight, problem.alpha)
+        machine = build_machine(problem, prepared.columns, prepared.rows, weights, C, b)
+        self.weights_ = np.zeros(prepared.n_features)
+        self.weights_[prepared.columns.varying] = weights
+        self.sparsity_ = solution.sparsity
+        self.objective_ = problem.value(solution.w, C, b, solution.sparsity, loss)
+        self.history_ = np.array(solution.history)
+        self.n_iter_ = max(solution.n_iter, 1)
+        self.n_solves_ = sum(result.n_solves for _, result in results) or solution.n_solves
+        self.converged_ = bool(solution.converged)
+        self.kkt_residual_ = solution.kkt_residual
+        self.starts_ = [(name, np.array(result.history)) for name, result in results]
+        self.support_ = machine.support
+        self.support_vectors_ = machine.vectors
+        self.dual_coef_ = machine.coef
+        self.intercept_ = machine.intercept
+        self._machine = machine
+
+    # -- selection --------------------------------------------------------------------
+
+    def _get_support_mask(self):
+        check_is_fitted(self)
+        return self.weights_ > 0
+
+    @property
+    def feature_importances_(self):
+        """The weights, under the name that ``SelectFromModel`` looks for."""
+        check_is_fitted(self)
+        return self.weights_
+
+    # -- prediction -------------------------------------------------------------------
+
+    def _scores(self, X):
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False)
+        check_finite(X, getattr(self, "feature_names_in_", None))
+        with limited_blas(max(len(X), len(self._machine.vectors))):
+            return self._machine.scores(X)
+
+
+class KnifeRegressor(RegressorMixin, _BaseKnife):
+    """Kernel regression that finds which features matter.
+
+    A weight between 0 and 1 sits on every feature inside a kernel and is learned together
+    with the kernel machine; most weights become exactly zero.
+
+    Parameters
+    ----------
+    kernel : str or Kernel, default="rbf"
+        "linear", "rbf", "polynomial", "laplace", "matern", "rational_quadratic", "sigmoid",
+        or an object from :mod:`kernelknife.kernels`.
+    loss : str or Loss, default="squared"
+        "squared", "huber", or an object from :mod:`kernelknife.losses`.
+    alpha : float, default=1.0
+        Penalty on the squared norm of the machine, as in ``KernelRidge``.
+    sparsity : float, default=1.0
+        Penalty on the sum of the weights; the larger, the fewer features. The loss is a sum
+        over rows, so keep ``sparsity / n_samples`` when their number changes.
+    n_features_to_select : int, default=None
+        Exactly this many features (or groups) instead of a ``sparsity``, taken from the
+        feature path.
+    solver : {"eliminate", "alternate"}, default="eliminate"
+        "eliminate" takes Gauss-Newton steps with the coefficients eliminated; "alternate" is
+        the paper's algorithm, much slower, with backtracking.
+    start : {"auto", "scaled", "laplace"}, float or array-like, default="auto"
+        Where the weights start. "auto" tries both named ones and keeps the lower objective.
+    n_starts : int, default=0
+        Random starts to add.
+    standardize : bool, default=True
+        Standardise the columns of X, and y, so that units do not matter.
+    fit_intercept : bool, default=True
+    feature_groups : array-like of shape (n_features,) or dict, default=None
+        Columns that share one weight, such as the one-hot columns of one variable: a label
+        per column, or a mapping from group names to lists of columns.
+    feature_costs : array-like of shape (n_features,), default=None
+        Factors of the penalty on each column's weight.
+    max_iter : int, default=None
+        Limit of steps in the weights; None is the solver's own, 200 or 1000.
+    tol : float, default=1e-4
+        Relative accuracy of the objective.
+    n_jobs : int, default=None
+        Starts run in parallel; the answer does not depend on it.
+    random_state : int, RandomState or None, default=None
+        For random starts.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_features_in_,)
+        Weights of the features, many of them exactly zero.
+    support_, support_vectors_, dual_coef_, intercept_ : ndarray
+        The machine: rows with a coefficient, those rows in the selected columns
+        (standardised), coefficients, intercepts.
+    objective_ : float
+        Objective at the returned machine, recomputed from it.
+    history_ : ndarray
+        Objective by iteration, from the best start; it never rises.
+    starts_ : list of (str, ndarray)
+        Name and history of every start.
+    n_iter_, n_solves_ : int
+        Steps from the best start, and factorisations of the coefficient system in all.
+    converged_ : bool
+    kkt_residual_ : float
+        How far the weights are from a stationary point; it has no units.
+    sparsity_ : float
+        The penalty of the returned model.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        For data frames.
+
+    See Also
+    --------
+    KnifeClassifier : The same for classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelknife import KnifeRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(80, 6))
+    >>> y = np.sin(2 * X[:, 0]) + X[:, 3] ** 2
+    >>> model = KnifeRegressor(sparsity=2.0).fit(X, y)
+    >>> model.get_support(indices=True)
+    array([0, 3])
+    """
+
+    _task = "regression"
+
+    def __init__(
+        self,
+        kernel="rbf",
+        loss="squared",
+        *,
+        alpha=1.0,
+        sparsity=1.0,
+        n_features_to_select=None,
+        solver="eliminate",
+        start="auto",
+        n_starts=0,
+        standardize=True,
+        fit_intercept=True,
+        feature_groups=None,
+        feature_costs=None,
+        max_iter=None,
+        tol=1e-4,
+        n_jobs=None,
+        random_state=None,
+    ):
+        super().__init__(
+            kernel=kernel,
+            loss=loss,
+            alpha=alpha,
+            sparsity=sparsity,
+            n_features_to_select=n_features_to_select,
+            solver=solver,
+            start=start,
+            n_starts=n_starts,
+            standardize=standardize,
+            fit_intercept=fit_intercept,
+            feature_groups=feature_groups,
+            feature_costs=feature_costs,
+            max_iter=max_iter,
+            tol=tol,
+            n_jobs=n_jobs,
+            random_state=random_state,
+        )
+
+    def _check_targets(self, y):
+        y = np.asarray(y, dtype=float)
+        if not np.isfinite(y).all():
+            raise ValueError("Input y contains NaN or infinity: drop those rows.")
+        return y, None
+
+    def _publish(self, prepared, solution, results=()):
+        super()._publish(prepared, solution, results)
+        self._target_center = prepared.targets.center
+        self._target_scale = prepared.targets.scale
+        self._one_output = prepared.squeeze
+
+    def predict(self, X):
+        """Predict the target.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        """
+        values = self._scores(X) * self._target_scale + self._target_center
+        return values[:, 0] if self._one_output else values
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+
+def _gives_probabilities(estimator):
+    """Whether the loss has probabilities; decided before a fit, as scikit-learn expects."""
+    return check_loss(estimator.loss, "classification").probability is not None
+
+
+class KnifeClassifier(ClassifierMixin, _BaseKnife):
+    """Kernel classification that finds which features matter.
+
+    A weight between 0 and 1 sits on every feature inside a kernel and is learned together
+    with the kernel machine; most weights become exactly zero. More than two classes get one
+    score column each (one class against the rest) and share one weight vector.
+
+    Parameters
+    ----------
+    kernel : str or Kernel, default="rbf"
+        See :class:`KnifeRegressor`.
+    loss : str or Loss, default="squared_hinge"
+        "squared_hinge", "huberized_hinge", "hinge", "logistic", or an object from
+        :mod:`kernelknife.losses`.
+    alpha : float, default=1.0
+        Penalty on the squared norm of the machine; ``SVC``'s ``C`` is ``1 / (2 alpha)``.
+    sparsity, n_features_to_select, solver, start, n_starts, standardize, fit_intercept, \
+feature_groups, feature_costs, max_iter, tol, n_jobs, random_state
+        See :class:`KnifeRegressor`.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+    weights_, support_, support_vectors_, dual_coef_, intercept_, objective_, history_, \
+starts_, n_iter_, n_solves_, converged_, kkt_residual_, sparsity_, n_features_in_, \
+feature_names_in_
+        See :class:`KnifeRegressor`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelknife import KnifeClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, size=(200, 20))
+    >>> y = X[:, 2] * X[:, 7] > 0          # a pure interaction
+    >>> model = KnifeClassifier(sparsity=5.0).fit(X, y)
+    >>> model.get_support(indices=True)
+    array([2, 7])
+    """
+
+    _task = "classification"
+
+    def __init__(
+        self,
+        kernel="rbf",
+        loss="squared_hinge",
+        *,
+        alpha=1.0,
+        sparsity=1.0,
+        n_features_to_select=None,
+        solver="eliminate",
+        start="auto",
+        n_starts=0,
+        standardize=True,
+        fit_intercept=True,
+        feature_groups=None,
+        feature_costs=None,
+        max_iter=None,
+        tol=1e-4,
+        n_jobs=None,
+        random_state=None,
+    ):
+        super().__init__(
+            kernel=kernel,
+            loss=loss,
+            alpha=alpha,
+            sparsity=sparsity,
+            n_features_to_select=n_features_to_select,
+            solver=solver,
+            start=start,
+            n_starts=n_starts,
+            standardize=standardize,
+            fit_intercept=fit_intercept,
+            feature_groups=feature_groups,
+            feature_costs=feature_costs,
+            max_iter=max_iter,
+            tol=tol,
+            n_jobs=n_jobs,
+            random_state=random_state,
+        )
+
+    def _check_targets(self, y):
+        y = column_or_1d(y, warn=True)
+        check_classification_targets(y)
+        classes, codes = np.unique(y, return_inverse=True)
+        if len(classes) < 2:
+            raise ValueError(
+                f"The target y has one class ({classes[0]!r}): a classifier needs at least two "
+                "classes."
+            )
+        return codes, classes
+
+    def _publish(self, prepared, solution, results=()):
+        super()._publish(prepared, solution, results)
+        self.classes_ = prepared.classes
+
+    def decision_function(self, X):
+        """Return the scores: the second class's for two classes, else one column per class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+        """
+        scores = self._scores(X)
+        return scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def predict(self, X):
+        """Predict the class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        scores = self.decision_function(X)
+        codes = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        return self.classes_[codes]
+
+    @available_if(_gives_probabilities)
+    def predict_proba(self, X):
+        """Return class probabilities, for a loss that has them (logistic).
+
+        Beyond two classes they are those of each class against the rest, normalised.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        scores = self._scores(X)
+        chance = check_loss(self.loss, "classification").probability(scores)
+        if len(self.classes_) == 2:
+            return np.hstack([1.0 - chance, chance])
+        total = chance.sum(axis=1, keepdims=True)
+        # Where every class is as good as impossible, none is better than another.
+        return np.where(total > 0, chance / np.where(total > 0, total, 1.0), 1.0 / chance.shape[1])
+
+
+def _check_sample_weight(sample_weight, n):
+    """Return the weights of the rows as floats; ones for None."""
+    if sample_weight is None:
+        return np.ones(n)
+    s = np.asarray(sample_weight, dtype=float)
+    if s.ndim == 0:
+        s = np.full(n, float(s))
+    if s.shape != (n,):
+        raise ValueError(f"sample_weight must have shape ({n},), one per row, got {s.shape}.")
+    if not np.isfinite(s).all() or (s < 0).any():
+        raise ValueError("sample_weight must be finite and >= 0.")
+    if not s.any():
+        raise ValueError("sample_weight must not be all zero.")
+    return s

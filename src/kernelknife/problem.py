@@ -1,0 +1,308 @@
+"""One problem: data, a kernel and a loss make a function of the feature weights.
+
+With the rows ``X``, weights ``w``, coefficients ``C`` and intercepts ``b``, the scores are
+``F = K_w C + 1 b'`` and the objective is
+
+    sum_i s_i loss(y_i, F_i) + alpha tr(C' K_w C) + sparsity sum_j u_j w_j.
+
+:class:`Problem` eliminates the coefficients: ``solve(w)`` minimises over ``C`` and ``b``, and
+``linearize`` differentiates that minimum. The penalty on the weights is added by the
+solvers, because a path changes it and nothing else.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from kernelknife.coefficients import InnerFit, solve_columns
+from kernelknife.kernels import Kernel
+from kernelknife.losses import Loss
+
+__all__ = ["Linearization", "Problem", "State"]
+
+
+@dataclass(frozen=True)
+class State:
+    """The machine at the weights ``w``: coefficients minimised, factorisations kept."""
+
+    w: np.ndarray
+    S: np.ndarray
+    K: np.ndarray
+    inner: InnerFit
+
+    @property
+    def smooth(self):
+        """Loss plus ``alpha`` times the squared norm, without the weight penalty."""
+        return self.inner.value
+
+
+@dataclass(frozen=True)
+class Linearization:
+    """How the eliminated objective changes with the weights ``active``.
+
+    ``gradient`` is exact; ``V'V`` is the Gauss-Newton model of the curvature.
+    """
+
+    active: np.ndarray
+    gradient: np.ndarray
+    V: np.ndarray
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """The columns of the weights ``active``; ``first`` marks where each weight's begin."""
+
+    active: np.ndarray
+    X: np.ndarray
+    owner: np.ndarray | None  # index of each column's weight, None: one column per weight
+    first: np.ndarray | None
+
+
+class Problem:
+    """A weighted kernel machine as a function of its weights.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+    Y : ndarray of shape (n, k)
+        Targets; -1 and +1 for classification.
+    kernel : Kernel
+    loss : Loss
+        A smooth loss.
+    alpha : float, default=1.0
+        Penalty on the squared norm of the machine.
+    sample_weight : ndarray of shape (n,), default=None
+        Positive; None means ones.
+    groups : ndarray of int of shape (p,), default=None
+        Index of the weight of each column; None gives each column its own.
+    costs : ndarray of shape (p,), default=None
+        Factors ``u`` of the weight penalty; None means ones.
+    fit_intercept : bool, default=True
+    """
+
+    def __init__(
+        self,
+        X: np.ndarray,
+        Y: np.ndarray,
+        kernel: Kernel,
+        loss: Loss,
+        *,
+        alpha: float = 1.0,
+        sample_weight: np.ndarray | None = None,
+        groups: np.ndarray | None = None,
+        costs: np.ndarray | None = None,
+        fit_intercept: bool = True,
+    ):
+        n, p = X.shape
+        self.data, self.groups, self.column_costs = X, groups, costs
+        self.Y = np.asarray(Y, dtype=float)
+        self.kernel = kernel
+        self.loss = loss
+        self.alpha = float(alpha)
+        self.sample_weight = np.ones(n) if sample_weight is None else sample_weight
+        self.fit_intercept = fit_intercept
+        costs = np.ones(p) if costs is None else np.asarray(costs, dtype=float)
+        if groups is None:
+            self.X, self.owner = np.ascontiguousarray(X, dtype=float), None
+            self.n_weights, self.costs = p, costs
+        else:
+            # Columns of one group stand together, so that sums over a group are slices.
+            order = np.argsort(groups, kind="stable")
+            self.X, self.owner = np.ascontiguousarray(X[:, order], dtype=float), groups[order]
+            self.n_weights = int(groups.max()) + 1
+            self.costs = np.bincount(groups, costs, minlength=self.n_weights)
+        # With v = w**2 a weight at zero has no gradient and never returns.
+        self.sticky = not kernel.linear_in_weights
+        self._everything = self._select(np.arange(self.n_weights))
+        self._last = self._everything
+
+    def with_kernel(self, kernel, rows=slice(None)):
+        """Return the same problem with another kernel, on some of the rows."""
+        return Problem(
+            self.data[rows],
+            self.Y[rows],
+            kernel,
+            self.loss,
+            alpha=self.alpha,
+            sample_weight=self.sample_weight[rows],
+            groups=self.groups,
+            costs=self.column_costs,
+            fit_intercept=self.fit_intercept,
+        )
+
+    # -- columns ----------------------------------------------------------------------
+
+    def _select(self, active):
+        if self.owner is None:
+            X = self.X if len(active) == self.n_weights else np.ascontiguousarray(self.X[:, active])
+            return _Columns(active, X, None, None)
+        columns = np.isin(self.owner, active)
+        owner = np.searchsorted(active, self.owner[columns])
+        first = np.searchsorted(owner, np.arange(len(active)))
+        return _Columns(active, np.ascontiguousarray(self.X[:, columns]), owner, first)
+
+    def _nonzero(self, w):
+        """Columns with weight, the last choice remembered."""
+        active = np.flatnonzero(w)
+        if len(active) == self.n_weights:
+            return self._everything
+        if not np.array_equal(active, self._last.active):
+            self._last = self._select(active)
+        return self._last
+
+    def _differentiable(self, w):
+        """Columns with a gradient: those with weight where zero is sticky, else all."""
+        return self._nonzero(w) if self.sticky else self._everything
+
+    def _spread(self, w, columns):
+        """Return the weight of every column."""
+        w = w[columns.active]
+        return w if columns.owner is None else w[columns.owner]
+
+    def kernel_matrix(self, w):
+        """Return the form ``S`` and the kernel matrix ``K`` at the weights ``w``."""
+        columns = self._nonzero(w)
+        spread = self._spread(w, columns)
+        v = spread if self.kernel.linear_in_weights else spread * spread
+        return self.kernel.evaluate(columns.X, columns.X, v)
+
+    def _chain(self, in_v, w, columns):
+        """Turn derivatives in the form's ``v`` (last axis) into derivatives in ``w``."""
+        if not self.kernel.linear_in_weights:
+            in_v *= 2.0 * self._spread(w, columns)
+        if columns.owner is None:
+            return in_v
+        if not len(columns.first):
+            return in_v[..., :0]
+        return np.add.reduceat(in_v, columns.first, axis=-1)
+
+    # -- values -----------------------------------------------------------------------
+
+    @cached_property
+    def null_value(self):
+        """Objective of the best constant machine: the scale of gradients and penalties."""
+        loss, s = self.loss, self.sample_weight
+
+        def total(y, b):
+            return float(s @ loss.value(y, np.full(len(y), b)))
+
+        if not self.fit_intercept:
+            return sum(total(y, 0.0) for y in self.Y.T)
+        span = 30.0 * max(1.0, np.abs(self.Y).max())
+        return sum(
+            minimize_scalar(lambda b, y=y: total(y, b), bounds=(-span, span), method="bounded").fun
+            for y in self.Y.T
+        )
+
+    def solve(self, w, scores=None, tol: float = 1e-9) -> State:
+        """Minimise over the coefficients at the weights ``w``.
+
+        Raises ``IndefiniteKernelError`` where the kernel matrix is too far from positive
+        semi-definite for the minimum to exist.
+        """
+        S, K = self.kernel_matrix(w)
+        inner = solve_columns(
+            K,
+            self.Y,
+            self.sample_weight,
+            self.loss,
+            self.alpha,
+            self.fit_intercept,
+            scores=scores,
+            tol=tol,
+        )
+        return State(w, S, K, inner)
+
+    def value(self, w, C, b, sparsity, loss=None):
+        """Return the objective at ``(w, C, b)``, computed from nothing else.
+
+        ``loss`` replaces the problem's own, for a machine refitted with another one.
+        """
+        loss = loss or self.loss
+        _, K = self.kernel_matrix(w)
+        KC = K @ C
+        total = (self.sample_weight @ loss.value(self.Y, KC + b)).sum()
+        return float(total + self.alpha * np.vdot(C, KC) + sparsity * (self.costs @ w))
+
+    # -- derivatives ------------------------------------------------------------------
+
+    def gradient(self, state: State):
+        """Return the gradient of the eliminated objective, by one product of K's size.
+
+        By the envelope theorem it is ``-alpha tr(C' (dK/dw_j) C)``, for every loss.
+        """
+        columns = self._differentiable(state.w)
+        C = state.inner.C
+        in_v = self.kernel.gradient(columns.X, columns.X, state.S, state.K, C, C)
+        full = np.zeros(self.n_weights)
+        full[columns.active] = -self.alpha * self._chain(in_v, state.w, columns)
+        return full
+
+    def jacobian(self, state: State, column, rows=slice(None)):
+        """Return the derivative of ``(K_w c)[rows]`` in the weights that have one.
+
+        Only the rows of ``c`` that are not zero enter: the support vectors.
+        """
+        columns = self._differentiable(state.w)
+        c = state.inner.C[:, column]
+        used = np.flatnonzero(c)
+        X, S, K = columns.X[rows], state.S[rows], state.K[rows]
+        if len(used) == len(c):
+            in_v = self.kernel.jacobian(X, columns.X, S, K, c)
+        else:
+            in_v = self.kernel.jacobian(X, columns.X[used], S[:, used], K[:, used], c[used])
+        return self._chain(in_v, state.w, columns)
+
+    def linearize(self, state: State) -> Linearization:
+        """Return gradient and Gauss-Newton factor ``V`` at ``state``.
+
+        Per score column, ``V'V = 2 alpha A' (K + 2 alpha H^-1)^-1 A`` with
+        ``A_j = (dK/dw_j) c``, from the factorisation that the coefficient step has made.
+        """
+        active = self._differentiable(state.w).active
+        gradient, blocks = np.zeros(len(active)), []
+        for q, factor in enumerate(state.inner.factors):
+            c = state.inner.C[:, q]
+            curved = factor.rows
+            if len(curved) == len(c):
+                A = self.jacobian(state, q)
+                gradient -= self.alpha * (c @ A)
+            else:
+                rows = np.union1d(curved, np.flatnonzero(c))
+                A = self.jacobian(state, q, rows)
+                gradient -= self.alpha * (c[rows] @ A)
+                A = A[np.isin(rows, curved)]
+            blocks.append(factor.whiten(A))
+        V = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
+        V *= np.sqrt(2.0 * self.alpha)
+        return Linearization(active, gradient, V)
+
+    def predict_scores(self, state: State, model: Linearization, step):
+        """Return the scores that the coefficients would give after a small ``step``.
+
+        Where the loss is curved its stationarity ``s loss'(F) = -2 alpha c`` ties the change
+        of a score to that of its coefficient; elsewhere the score is left as it is.
+        """
+        F = state.inner.F.copy()
+        change = model.V @ step / np.sqrt(2.0 * self.alpha)
+        first = 0
+        for q, factor in enumerate(state.inner.factors):
+            rows = factor.rows
+            dc = -factor.unwhiten(change[first : first + len(rows)])
+            first += len(rows)
+            h = self.sample_weight * self.loss.curvature(self.Y[:, q], F[:, q])
+            h = np.maximum(h[rows], 1e-3 * self.loss.curvature_bound * self.sample_weight[rows])
+            F[rows, q] -= 2.0 * self.alpha * dc / h
+        return F
+
+    def optimality(self, w, active, gradient):
+        """Return the KKT residual ``max_j |w_j - clip(w_j - gradient_j / scale, 0, 1)|``.
+
+        The scale is the objective of a constant machine, so the residual has no units.
+        ``gradient`` is that of the whole objective in the weights ``active``.
+        """
+        w = w[active]
+        moved = np.clip(w - gradient / max(self.null_value, 1e-300), 0.0, 1.0)
+        return float(np.abs(w - moved).max(initial=0.0))

@@ -1,0 +1,78 @@
+"""What every solver takes and returns."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kernelknife.problem import Problem, State
+
+__all__ = ["Solution", "StopRule", "begin", "never"]
+
+StopRule = Callable[[int, float], bool]
+
+
+def never(iteration: int, objective: float) -> bool:
+    """Watch nothing and never stop a solver."""
+    return False
+
+
+def begin(problem: Problem, start: np.ndarray | State) -> tuple[State, int]:
+    """Return the state at given weights, or one to go on from, and the solves it took."""
+    if isinstance(start, State):
+        return start, 0
+    state = problem.solve(start)
+    return state, state.inner.solves
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Where a solver ended and how it got there.
+
+    Attributes
+    ----------
+    w : ndarray of shape (n_weights,)
+    C : ndarray of shape (n, k)
+        Coefficients.
+    b : ndarray of shape (k,)
+        Intercepts.
+    sparsity, objective : float
+    history : tuple of float
+        Objective at the start and after each iteration; it never rises.
+    solves : tuple of int
+        Factorisations of the coefficient system spent up to each entry of ``history``.
+    kkt_residual : float
+        See :meth:`kernelknife.problem.Problem.optimality`.
+    converged : bool
+    message : str
+        Why the solver stopped.
+    state : State or None
+        The machine with its factorisation, to go on from.
+    damping : float
+        Of the curvature model, to go on from.
+    """
+
+    w: np.ndarray
+    C: np.ndarray
+    b: np.ndarray
+    sparsity: float
+    objective: float
+    history: tuple[float, ...]
+    solves: tuple[int, ...]
+    kkt_residual: float
+    converged: bool
+    message: str
+    state: State | None = None
+    damping: float = 1.0
+
+    @property
+    def n_solves(self):
+        return self.solves[-1]
+
+    @property
+    def n_iter(self):
+        return len(self.history) - 1
+
+    def light(self):
+        """Return the solution without the matrices of its state."""
+        return replace(self, state=None)

@@ -1,0 +1,156 @@
+"""Where the weights start, and the choice among several starts.
+
+Every start but given weights is first relaxed with no weight penalty, because a penalty on
+unsettled weights drives true features into the sticky zero: with it, the scaled start lost
+a pure interaction of two features among 200 in 10 of 12 trials, without it in none.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from kernelknife._threads import limited_blas
+from kernelknife.coefficients import IndefiniteKernelError
+from kernelknife.kernels import Laplace
+from kernelknife.problem import Problem
+from kernelknife.solvers.base import Solution, StopRule, never
+from kernelknife.solvers.eliminate import Eliminate
+
+__all__ = ["Start", "best_start", "laplace_weights", "make_starts", "scaled_weights", "solve_from"]
+
+RELAX_TOL = 1e-3
+LAPLACE_SPARSITY = 0.01  # share of the constant machine's objective
+LAPLACE_ITER = 25
+LAPLACE_ROWS = 500
+
+
+@dataclass(frozen=True)
+class Start:
+    """Named starting weights; ``relax`` asks for a first descent without penalty."""
+
+    name: str
+    weights: np.ndarray
+    relax: bool = True
+    solves: int = 0  # factorisations spent on finding it
+
+
+def scaled_weights(problem: Problem):
+    """Equal weights that give two typical rows a weighted squared distance of 1."""
+    columns = problem.X.shape[1]
+    level = 0.5 / columns
+    return np.full(problem.n_weights, level if problem.kernel.linear_in_weights else np.sqrt(level))
+
+
+def laplace_weights(problem: Problem, random_state=None):
+    """Weights found with the Laplace kernel, whose landscape is far kinder.
+
+    Returns the weights, scaled so that their squares sum to 1/2 over the columns, and the
+    factorisations spent; None where the Laplace kernel keeps nothing. Past 500 rows a
+    random subset is used: this kernel costs n**2 p elementary steps, no matrix product.
+    """
+    rows: slice | np.ndarray = slice(None)
+    if len(problem.Y) > LAPLACE_ROWS:
+        rng = np.random.default_rng(random_state)
+        rows = np.sort(rng.choice(len(problem.Y), LAPLACE_ROWS, replace=False))
+    twin = problem.with_kernel(Laplace(), rows)
+    start = np.full(twin.n_weights, 1.0 / twin.X.shape[1])
+    solver = Eliminate(max_iter=LAPLACE_ITER, tol=RELAX_TOL, prune=False)
+    found = solver.solve(twin, start, LAPLACE_SPARSITY * twin.null_value, damping=1.0)
+    if not found.w.any():
+        return None, found.n_solves
+    columns = found.w if twin.owner is None else found.w[twin.owner]
+    return np.minimum(found.w * np.sqrt(0.5 / (columns @ columns)), 1.0), found.n_solves
+
+
+def make_starts(problem: Problem, start="auto", n_starts=0, random_state=None) -> list[Start]:
+    """Return the starts to try.
+
+    Parameters
+    ----------
+    problem : Problem
+    start : {"auto", "scaled", "laplace"} or ndarray of shape (n_weights,)
+        "auto" is the scaled and the Laplace start, or the scaled one alone where the
+        problem is convex.
+    n_starts : int, default=0
+        Number of random starts to add.
+    random_state : None, int or SeedSequence
+    """
+    if not isinstance(start, str):
+        starts = [Start("given", np.asarray(start, dtype=float), relax=False)]
+    else:
+        starts = []
+        if start in ("auto", "scaled") or problem.kernel.convex:
+            starts.append(Start("scaled", scaled_weights(problem), not problem.kernel.convex))
+        if start in ("auto", "laplace") and not problem.kernel.convex:
+            weights, solves = laplace_weights(problem, random_state)
+            if weights is not None:
+                starts.append(Start("laplace", weights, True, solves))
+            elif not starts:
+                starts.append(Start("scaled", scaled_weights(problem), True, solves))
+    if n_starts and not problem.kernel.convex:
+        rng = np.random.default_rng(random_state)
+        level = scaled_weights(problem)
+        for i in range(n_starts):
+            draw = np.clip(2.0 * level * rng.uniform(size=len(level)), 1e-6, 1.0)
+            starts.append(Start(f"random {i + 1}", draw))
+    return starts
+
+
+def relaxed(problem: Problem, solver, start: Start) -> Solution:
+    """Descend from a start with no weight penalty, loosely."""
+    loose = replace(solver, tol=max(solver.tol, RELAX_TOL))
+    return loose.solve(problem, start.weights, 0.0)
+
+
+def solve_from(problem, solver, start: Start, sparsity, callback: StopRule = never) -> Solution:
+    """Solve from one start; the factorisations spent on the way are counted in."""
+    if not start.relax or sparsity == 0.0:
+        solution = solver.solve(problem, start.weights, sparsity, callback=callback)
+        before = start.solves
+    else:
+        first = relaxed(problem, solver, start)
+        before = start.solves + first.n_solves
+        solution = solver.solve(problem, first.state, sparsity, callback=callback)
+    return replace(solution, solves=tuple(before + count for count in solution.solves))
+
+
+def best_start(
+    problem: Problem,
+    solver,
+    starts: Sequence[Start],
+    sparsity: float,
+    *,
+    n_jobs: int | None = None,
+    callback: StopRule = never,
+) -> tuple[Solution, list[tuple[str, Solution]]]:
+    """Solve from every start; return the lowest solution and all of them, without state.
+
+    The result does not depend on ``n_jobs``: starts are made beforehand and ties go to the
+    first.
+    """
+    if n_jobs in (None, 1) or len(starts) == 1:
+        solutions = [_or_none(problem, solver, start, sparsity, callback) for start in starts]
+    else:
+        jobs = (delayed(_in_worker)(problem, solver, start, sparsity) for start in starts)
+        solutions = Parallel(n_jobs=n_jobs)(jobs)
+    done = [(start.name, s) for start, s in zip(starts, solutions, strict=True) if s is not None]
+    if not done:
+        # Every start failed alike: let the first one say why.
+        problem.solve(starts[0].weights)
+    best = min((solution for _, solution in done), key=lambda solution: solution.objective)
+    return best, [(name, solution.light()) for name, solution in done]
+
+
+def _or_none(problem, solver, start, sparsity, callback):
+    try:
+        return solve_from(problem, solver, start, sparsity, callback)
+    except IndefiniteKernelError:
+        return None
+
+
+def _in_worker(problem, solver, start, sparsity):
+    with limited_blas():
+        solution = _or_none(problem, solver, start, sparsity, never)
+        return None if solution is None else solution.light()

@@ -1,0 +1,185 @@
+"""The paper's Algorithm 2: raise the penalty from zero until every weight is zero.
+
+A first, loose sweep doubles the penalty until nothing is left; it tells where features
+leave. The points of the path are then placed there and solved with warm starts of the
+weights, the coefficients and the damping of the curvature model.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kernelknife.callbacks import SILENT, Task
+from kernelknife.problem import Problem
+from kernelknife.solvers.base import Solution
+from kernelknife.solvers.starts import Start, relaxed
+
+__all__ = ["Trace", "choose_start", "exactly", "trace_path"]
+
+SWEEP_FIRST = 1e-3  # smallest positive penalty, as a share of the constant machine's objective
+SWEEP_FACTOR = 2.0
+SWEEP_MAX = 60
+SWEEP_TOL = 1e-2
+PROBE = 0.1  # penalty at which starts are compared, as the same share
+END_STEPS = 5  # bisections that locate where the last feature leaves
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Solutions along a path, without their matrices."""
+
+    points: tuple[Solution, ...]
+    start: str
+    n_solves: int  # every factorisation, those of starts and of the sweep included
+
+
+def choose_start(problem: Problem, solver, starts: list[Start]) -> tuple[Start, Solution, int]:
+    """Return the start whose relaxed weights do best at a moderate penalty.
+
+    At zero penalty noise can fit as well as signal does; a moderate one tells them apart.
+    """
+    loose = _plain(solver, SWEEP_TOL)
+    candidates, spent = [], 0
+    for start in starts:
+        first = relaxed(problem, _plain(solver, solver.tol), start)
+        spent += start.solves + first.n_solves
+        if len(starts) == 1:
+            return start, first, spent
+        probe = loose.solve(problem, first.state, PROBE * problem.null_value)
+        spent += probe.n_solves
+        candidates.append((probe.objective, start, first))
+    _, start, first = min(candidates, key=lambda candidate: candidate[0])
+    return start, first, spent
+
+
+def trace_path(
+    problem: Problem,
+    solver,
+    starts: list[Start],
+    sparsities: int | np.ndarray = 50,
+    *,
+    updates_per_point: int | None = None,
+    task: Task = SILENT,
+) -> Trace:
+    """Follow the weights from no penalty until all are zero.
+
+    Parameters
+    ----------
+    problem : Problem
+    solver : Eliminate or Alternate
+    starts : list of Start
+    sparsities : int or ndarray
+        Number of points, or the increasing penalties themselves.
+    updates_per_point : int, default=None
+        Steps of the solver per point; None solves every point to its tolerance.
+    task : Task
+        Parent of the progress reports.
+    """
+    solver = _plain(solver, solver.tol)
+    start, first, spent = choose_start(problem, solver, starts)
+    if np.ndim(sparsities) == 0:
+        grid, sweep_solves = place_points(problem, solver, first, int(sparsities))
+        spent += sweep_solves
+        extend = True
+    else:
+        grid, extend = np.asarray(sparsities, dtype=float), False
+    step = solver if updates_per_point is None else replace(solver, max_iter=updates_per_point)
+    points: list[Solution] = []
+    here, damping = first.state, first.damping
+    for sparsity in _onwards(grid, extend):
+        with task.subtask("point"):
+            found = step.solve(problem, here, float(sparsity), damping=min(damping, 1.0))
+        spent += found.n_solves
+        here, damping = found.state, found.damping
+        points.append(found.light())
+        if task.stopped or (len(points) >= len(grid) and not extend):
+            break
+        if not found.w.any() and sparsity > 0:
+            break
+    return Trace(tuple(points), start.name, spent)
+
+
+def place_points(problem: Problem, solver, first: Solution, n_points: int):
+    """Return a grid from zero to where the last feature leaves, and the solves it took.
+
+    Half of the points are spread evenly over the logarithm of the penalty, half go where the
+    number of features falls.
+    """
+    if n_points == 1:
+        return np.zeros(1), 0
+    loose = _plain(solver, SWEEP_TOL)
+    here, damping, spent = first.state, first.damping, 0
+    before = None
+    seen = [(0.0, int(np.count_nonzero(first.w)))]
+    sparsity = SWEEP_FIRST * problem.null_value
+    for _ in range(SWEEP_MAX):
+        found = loose.solve(problem, here, sparsity, damping=min(damping, 1.0))
+        spent += found.n_solves
+        seen.append((sparsity, int(np.count_nonzero(found.w))))
+        if not found.w.any():
+            break
+        before, here, damping = found, found.state, found.damping
+        sparsity *= SWEEP_FACTOR
+    if before is not None:
+        low, high = seen[-2][0], seen[-1][0]
+        for _ in range(END_STEPS):
+            middle = np.sqrt(low * high)
+            found = loose.solve(problem, before.state, middle, damping=min(before.damping, 1.0))
+            spent += found.n_solves
+            low, high = (middle, high) if found.w.any() else (low, middle)
+        seen[-1] = (high, 0)
+        if low > seen[-2][0]:
+            seen.insert(-1, (low, seen[-2][1] and 1))
+    where = np.log([max(s, seen[1][0] / SWEEP_FACTOR) for s, _ in seen])
+    count = np.log1p([c for _, c in seen])
+    even = (where - where[0]) / max(where[-1] - where[0], 1e-300)
+    fallen = np.maximum.accumulate(count[0] - count) / max(count[0], 1e-300)
+    measure = 0.5 * (even + fallen)
+    ticks = np.linspace(0.0, measure[-1], n_points)[1:]
+    grid = np.exp(np.interp(ticks, measure, where))
+    grid[-1] = seen[-1][0]
+    return np.concatenate([[0.0], grid]), spent
+
+
+def exactly(problem: Problem, solver, trace: Trace, n_select: int) -> Solution:
+    """Return a solution with exactly ``n_select`` weights, from the neighbourhood of a path.
+
+    The last point with at least that many weights is the origin; where its successor has
+    fewer still, the smallest weights are dropped and the others solved again.
+    """
+    counts = np.array([np.count_nonzero(point.w) for point in trace.points])
+    exact = np.flatnonzero(counts == n_select)
+    if len(exact):
+        return trace.points[exact[0]]
+    enough = np.flatnonzero(counts > n_select)
+    origin = trace.points[enough[-1] if len(enough) else 0]
+    order = np.argsort(-origin.w, kind="stable")
+    w = np.zeros_like(origin.w)
+    w[order[:n_select]] = np.maximum(origin.w[order[:n_select]], 1e-2)
+    # With the penalty of the origin kept, a survivor may still leave: lower it until none does.
+    sparsity = origin.sparsity
+    for _ in range(20):
+        found = _plain(solver, solver.tol).solve(problem, w, sparsity)
+        if np.count_nonzero(found.w) == n_select:
+            return found
+        sparsity = sparsity / 4.0 if sparsity > 1e-8 * problem.null_value else 0.0
+    state = problem.solve(w)
+    return replace(found, w=w, C=state.inner.C, b=state.inner.b, objective=state.smooth)
+
+
+def _plain(solver, tol):
+    """The solver at another tolerance, without extras that a warm path has no use for."""
+    changes = {"tol": max(tol, solver.tol)}
+    if hasattr(solver, "prune"):
+        changes["prune"] = False
+    return replace(solver, **changes)
+
+
+def _onwards(grid, extend):
+    """Yield the grid, then go on past its end where the path turned out longer."""
+    yield from grid
+    if extend:
+        last = grid[-1]
+        while last > 0:
+            last *= 1.1
+            yield last

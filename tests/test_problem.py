@@ -1,0 +1,235 @@
+"""The eliminated objective and its derivatives, for every kernel and loss."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.svm import SVC
+
+from kernelknife.coefficients import IndefiniteKernelError
+from kernelknife.kernels import KERNELS, RBF, Linear, Matern, Polynomial, Sigmoid
+from kernelknife.losses import (
+    LOSSES,
+    HuberizedHinge,
+    HuberLoss,
+    LogisticLoss,
+    SquaredHinge,
+    SquaredLoss,
+)
+from kernelknife.machine import refit_hinge
+from kernelknife.problem import Problem
+
+SMOOTH = [cls() for cls in LOSSES.values() if cls().surrogate is None]
+EVERY_KERNEL = [*(cls() for cls in KERNELS.values()), Matern(nu=1.5), Polynomial(degree=3)]
+
+
+def make_problem(rng, kernel, loss, *, n=25, p=5, k=1, plain=False, **options):
+    X = rng.normal(size=(n, p))
+    signal = np.sin(X[:, :1] * np.arange(1, k + 1)) + X[:, 1:2] ** 2 - 1.0
+    Y = signal + 0.3 * rng.normal(size=(n, k))
+    if loss.task == "classification":
+        Y = np.where(np.median(Y, axis=0) < Y, 1.0, -1.0)
+    if not plain:
+        options.setdefault("sample_weight", rng.uniform(0.5, 2.0, size=n))
+    return Problem(X, Y, kernel, loss, alpha=0.7, **options)
+
+
+@pytest.mark.parametrize("k", [1, 3])
+@pytest.mark.parametrize("grouped", [False, True], ids=["single", "grouped"])
+@pytest.mark.parametrize("loss", SMOOTH, ids=repr)
+@pytest.mark.parametrize("kernel", EVERY_KERNEL, ids=repr)
+def test_gradient_matches_finite_differences(kernel, loss, grouped, k, rng, central_difference):
+    groups = np.array([0, 1, 0, 2, 1]) if grouped else None
+    problem = make_problem(rng, kernel, loss, k=k, groups=groups)
+    w = rng.uniform(0.2, 0.8, size=problem.n_weights)
+    state = problem.solve(w, tol=1e-13)
+    numeric = central_difference(lambda u: problem.solve(u, tol=1e-13).smooth, w)
+    scale = np.abs(numeric).max()
+    assert_allclose(problem.gradient(state), numeric, atol=2e-6 * scale)
+    assert_allclose(problem.linearize(state).gradient, problem.gradient(state), atol=1e-10 * scale)
+
+
+@pytest.mark.parametrize("loss", SMOOTH, ids=repr)
+@pytest.mark.parametrize("k", [1, 3])
+def test_gauss_newton_is_the_hessian_for_linear_kernels(loss, k, rng, central_difference):
+    problem = make_problem(rng, Linear(), loss, k=k)
+    w = rng.uniform(0.2, 0.8, size=5)
+    V = problem.linearize(problem.solve(w, tol=1e-13)).V
+    numeric = central_difference(lambda u: problem.gradient(problem.solve(u, tol=1e-13)), w)
+    assert_allclose(V.T @ V, numeric, atol=1e-5 * np.abs(numeric).max())
+
+
+@pytest.mark.parametrize("loss", SMOOTH, ids=repr)
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_coefficients_are_stationary(loss, fit_intercept, rng):
+    problem = make_problem(rng, RBF(), loss, k=2, fit_intercept=fit_intercept)
+    state = problem.solve(np.full(5, 0.4), tol=1e-12)
+    inner = state.inner
+    residual = problem.sample_weight[:, None] * loss.gradient(problem.Y, inner.F)
+    residual += 2 * problem.alpha * inner.C
+    assert_allclose(residual, 0.0, atol=1e-8)
+    if fit_intercept:
+        assert_allclose(inner.C.sum(axis=0), 0.0, atol=1e-8)
+    else:
+        assert_allclose(inner.b, 0.0)
+    value = problem.value(state.w, inner.C, inner.b, 0.0)
+    assert_allclose(state.smooth, value, rtol=1e-12)
+
+
+def test_predicted_scores_are_right_to_first_order(rng):
+    problem = make_problem(rng, RBF(), LogisticLoss(), k=2)
+    w, d = np.full(5, 0.4), rng.normal(size=5)
+    state = problem.solve(w, tol=1e-13)
+    model = problem.linearize(state)
+    errors = []
+    for t in (1e-2, 1e-3):
+        guess = problem.predict_scores(state, model, t * d)
+        errors.append(np.abs(guess - problem.solve(w + t * d, tol=1e-13).inner.F).max())
+    assert errors[1] < 0.03 * errors[0]  # a tenth of the step, a hundredth of the error
+
+
+def test_squared_loss_is_kernel_ridge(rng):
+    problem = make_problem(rng, RBF(gamma=0.8), SquaredLoss(), k=2, fit_intercept=False)
+    w = rng.uniform(0.1, 0.9, size=5)
+    oracle = KernelRidge(alpha=0.7, kernel="rbf", gamma=0.8)
+    oracle.fit(problem.X * w, problem.Y, sample_weight=problem.sample_weight)
+    assert_allclose(problem.solve(w).inner.C, oracle.dual_coef_, rtol=1e-6, atol=1e-9)
+
+
+def test_hinge_refit_is_svc(rng):
+    problem = make_problem(rng, RBF(), HuberizedHinge(), n=60)
+    w = rng.uniform(0.1, 0.9, size=5)
+    _, K = problem.kernel_matrix(w)
+    C, b = refit_hinge(K, problem.Y, problem.sample_weight, problem.alpha)
+    y = problem.Y[:, 0]
+    oracle = SVC(C=1 / (2 * problem.alpha), kernel="rbf", gamma=1.0, tol=1e-10)
+    oracle.fit(problem.X * w, y, sample_weight=problem.sample_weight)
+    assert_allclose((K @ C + b)[:, 0], oracle.decision_function(problem.X * w), atol=1e-6)
+
+
+def test_a_narrow_huberized_hinge_approaches_svc(rng):
+    problem = make_problem(rng, RBF(), HuberizedHinge(width=1e-4), n=60)
+    w = np.full(5, 0.5)
+    y = problem.Y[:, 0]
+    oracle = SVC(C=1 / (2 * problem.alpha), kernel="rbf", gamma=1.0, tol=1e-10)
+    oracle.fit(problem.X * w, y, sample_weight=problem.sample_weight)
+    scores = problem.solve(w, tol=1e-10).inner.F[:, 0]
+    assert_allclose(scores, oracle.decision_function(problem.X * w), atol=1e-3)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_logistic_loss_is_logistic_regression(rng, fit_intercept):
+    problem = make_problem(rng, Linear(), LogisticLoss(), n=60, fit_intercept=fit_intercept)
+    w = rng.uniform(0.1, 0.9, size=5)
+    oracle = LogisticRegression(
+        C=1 / (2 * problem.alpha), fit_intercept=fit_intercept, tol=1e-10, max_iter=10_000
+    )
+    X = problem.X * np.sqrt(w)
+    oracle.fit(X, problem.Y[:, 0], sample_weight=problem.sample_weight)
+    scores = problem.solve(w, tol=1e-12).inner.F[:, 0]
+    assert_allclose(scores, oracle.decision_function(X), atol=1e-6)
+
+
+def test_squared_hinge_touches_only_support_vectors(rng):
+    problem = make_problem(rng, RBF(), SquaredHinge(), n=80)
+    state = problem.solve(np.full(5, 0.5))
+    beyond = (problem.Y * state.inner.F)[:, 0] >= 1
+    assert beyond.any()
+    assert_allclose(state.inner.C[beyond], 0.0, atol=0)
+    assert len(state.inner.factors[0].rows) == np.count_nonzero(~beyond)
+
+
+@pytest.mark.parametrize("loss", [SquaredLoss(), HuberLoss(), SquaredHinge()], ids=repr)
+def test_integer_weights_are_repeated_rows(loss, rng):
+    repeats = rng.integers(1, 4, size=25)
+    one = make_problem(rng, RBF(), loss, sample_weight=repeats.astype(float))
+    many = Problem(
+        np.repeat(one.X, repeats, axis=0),
+        np.repeat(one.Y, repeats, axis=0),
+        one.kernel,
+        loss,
+        alpha=one.alpha,
+    )
+    w = rng.uniform(0.2, 0.8, size=5)
+    a, b = one.solve(w), many.solve(w)
+    assert_allclose(a.smooth, b.smooth, rtol=1e-9)
+    assert_allclose(one.gradient(a), many.gradient(b), rtol=1e-6, atol=1e-9)
+    Va, Vb = one.linearize(a).V, many.linearize(b).V
+    assert_allclose(Va.T @ Va, Vb.T @ Vb, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("kernel", EVERY_KERNEL, ids=repr)
+def test_zero_weight_is_a_dropped_column(kernel, rng):
+    problem = make_problem(rng, kernel, SquaredLoss(), plain=True)
+    w = np.array([0.3, 0.0, 0.5, 0.2, 0.0])
+    kept = np.flatnonzero(w)
+    small = Problem(problem.X[:, kept], problem.Y, kernel, SquaredLoss(), alpha=problem.alpha)
+    a, b = problem.solve(w), small.solve(w[kept])
+    assert_allclose(a.smooth, b.smooth, rtol=1e-10)
+    assert_allclose(problem.gradient(a)[kept], small.gradient(b), rtol=1e-8, atol=1e-10)
+    if not kernel.linear_in_weights:
+        assert_allclose(problem.gradient(a)[[1, 4]], 0.0)  # zero is sticky
+
+
+def test_linear_kernels_have_a_gradient_at_zero(rng, central_difference):
+    problem = make_problem(rng, Linear(), SquaredLoss())
+    w = np.array([0.3, 0.0, 0.5, 0.2, 0.0])
+    forward = (problem.solve(w + 1e-7 * np.eye(5)[1]).smooth - problem.solve(w).smooth) / 1e-7
+    assert_allclose(problem.gradient(problem.solve(w))[1], forward, rtol=1e-4)
+
+
+def test_grouped_columns_share_weight_and_cost(rng):
+    groups = np.array([0, 1, 0, 2, 1])
+    grouped = make_problem(rng, RBF(), SquaredLoss(), groups=groups, costs=np.arange(1.0, 6.0))
+    assert grouped.n_weights == 3
+    assert_allclose(grouped.costs, [1 + 3, 2 + 5, 4])
+    alone = Problem(
+        grouped.data,
+        grouped.Y,
+        RBF(),
+        SquaredLoss(),
+        alpha=grouped.alpha,
+        sample_weight=grouped.sample_weight,
+    )
+    w = np.array([0.4, 0.0, 0.7])
+    assert_allclose(grouped.solve(w).smooth, alone.solve(w[groups]).smooth, rtol=1e-10)
+    summed = np.bincount(groups, alone.gradient(alone.solve(w[groups])))
+    assert_allclose(grouped.gradient(grouped.solve(w)), summed, atol=1e-9)
+
+
+def test_gaussian_kernel_is_scikit_learns_on_scaled_columns(rng):
+    problem = make_problem(rng, RBF(gamma=0.6), SquaredLoss())
+    w = rng.uniform(size=5)
+    _, K = problem.kernel_matrix(w)
+    assert_allclose(K, rbf_kernel(problem.X * w, gamma=0.6), rtol=1e-9)
+
+
+def test_null_value_is_the_best_constant(rng):
+    problem = make_problem(rng, RBF(), SquaredLoss(), k=2, plain=True)
+    assert_allclose(problem.null_value, problem.Y.var(axis=0).sum() * 25, rtol=1e-5)
+    nothing = problem.solve(np.zeros(5))
+    assert_allclose(nothing.smooth, problem.null_value, rtol=1e-5)
+
+
+def test_an_indefinite_kernel_is_reported(rng):
+    problem = make_problem(rng, Sigmoid(gamma=5.0, coef0=-2.0), SquaredLoss(), n=60)
+    problem.alpha = 1e-6
+    with pytest.raises(IndefiniteKernelError, match="raise alpha"):
+        problem.solve(np.ones(5))
+
+
+def test_no_array_of_three_dimensions_is_formed(rng):
+    """Memory of a derivative stays near n x n + n x p: far below n x n x p."""
+    import tracemalloc
+
+    n, p = 300, 200
+    X = rng.normal(size=(n, p))
+    problem = Problem(X, X[:, :1] ** 2, RBF(), SquaredLoss())
+    state = problem.solve(np.full(p, 0.05))
+    tracemalloc.start()
+    problem.linearize(state)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 10 * 8 * (n * n + n * p)
