@@ -233,3 +233,16 @@ def test_no_array_of_three_dimensions_is_formed(rng):
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 10 * 8 * (n * n + n * p)
+
+
+@pytest.mark.parametrize("loss", [SquaredLoss(), LogisticLoss(), SquaredHinge()], ids=repr)
+@pytest.mark.parametrize("kernel", EVERY_KERNEL, ids=repr)
+def test_exact_hessian_matches_finite_differences(kernel, loss, rng, central_difference):
+    problem = make_problem(rng, kernel, loss, n=40, k=2)
+    w = rng.uniform(0.2, 0.8, size=5)
+    model = problem.linearize(problem.solve(w, tol=1e-13))
+    if not kernel.twice_differentiable:
+        assert model.H is None
+        return
+    numeric = central_difference(lambda u: problem.gradient(problem.solve(u, tol=1e-13)), w)
+    assert_allclose(model.H, numeric, atol=1e-5 * np.abs(numeric).max())

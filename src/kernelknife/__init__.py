@@ -7,7 +7,8 @@ machine predicts with it.
 """
 
 from kernelknife.estimators import KnifeClassifier, KnifeRegressor
+from kernelknife.path import PathResult, knife_path
 
 __version__ = "0.1.0.dev0"
 
-__all__ = ["KnifeClassifier", "KnifeRegressor", "__version__"]
+__all__ = ["KnifeClassifier", "KnifeRegressor", "PathResult", "__version__", "knife_path"]

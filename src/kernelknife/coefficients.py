@@ -10,7 +10,7 @@ and where it is flat the coefficient is known, ``c = -g / (2 alpha)``: zero for 
 the margin, so a hinge-like loss factorises only its support vectors.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg.blas import dtrsm
@@ -75,12 +75,10 @@ class InnerFit:
     C: np.ndarray
     b: np.ndarray
     F: np.ndarray
-    value: float
+    loss: float
+    value: float  # loss plus alpha times the squared norm
     factors: tuple[Factor, ...]
     solves: int
-
-    def without_factors(self):
-        return replace(self, factors=())
 
 
 def factorize(K, rows, shift, fit_intercept):
@@ -149,8 +147,9 @@ def solve_columns(K, Y, s, loss, alpha, fit_intercept, *, scores=None, tol=1e-9)
         factors = tuple(factors)
     KC = K @ C
     F = KC + b
-    value = float((s @ loss.value(Y, F)).sum() + alpha * np.vdot(C, KC))
-    return InnerFit(C, b, F, value, factors, solves)
+    total = float((s @ loss.value(Y, F)).sum())
+    value = total + alpha * float(np.vdot(C, KC))
+    return InnerFit(C, b, F, total, value, factors, solves)
 
 
 def _newton(K, y, s, loss, alpha, fit_intercept, warm, tol):

@@ -84,6 +84,16 @@ class DotForm:
         """Return ``sum_il M_il dS_il / dv_j``, shape (p,)."""
         return np.einsum("ij,ij->j", X, M @ Z)
 
+    @staticmethod
+    def hessian(N, X):
+        """Return ``sum_il N_il (dS_il / dv_j) (dS_il / dv_k)`` for ``Z = X``, N symmetric."""
+        p = X.shape[1]
+        j, k = np.triu_indices(p)
+        pairs = X[:, j] * X[:, k]
+        H = np.empty((p, p))
+        H[j, k] = H[k, j] = np.einsum("ij,ij->j", pairs, N @ pairs)
+        return H
+
 
 class DistanceForm:
     """``S_il = sum_j v_j (x_ij - z_lj)**2`` by one matrix product."""
@@ -124,6 +134,15 @@ class DistanceForm:
     def gradient(M, X, Z):
         cross = np.einsum("ij,ij->j", X, M @ Z)
         return M.sum(axis=1) @ (X * X) + M.sum(axis=0) @ (Z * Z) - 2.0 * cross
+
+    @staticmethod
+    def hessian(N, X):
+        # The nine terms of (x_j - z_j)^2 (x_k - z_k)^2, gathered by symmetry.
+        square = X * X
+        mixed = square.T @ (X * (N @ X))
+        H = 4.0 * DotForm.hessian(N, X) - 4.0 * (mixed + mixed.T)
+        H += 2.0 * (square.T @ (N.sum(axis=1)[:, None] * square + N @ square))
+        return H
 
 
 class AbsoluteForm:
@@ -191,6 +210,13 @@ class Kernel(BaseEstimator, ABC):
     def slope(self, s, k):
         """Return ``phi'(s)``, elementwise, where ``k = phi(s)``, as a new array."""
 
+    def curve(self, s, k):
+        """Return ``phi''(s)``, elementwise, as a new array.
+
+        Optional: with it the solver takes full Newton steps once few features are left.
+        """
+        raise NotImplementedError
+
     def validate(self):
         """Raise if a parameter is out of range; called once before a fit."""
 
@@ -235,6 +261,18 @@ class Kernel(BaseEstimator, ABC):
         M = self.slope(S, K)
         M *= U @ A.T
         return self._form.gradient(M, X, Z)
+
+    @property
+    def twice_differentiable(self):
+        """Whether :meth:`hessian` can be had: the kernel has a curve, its form a product."""
+        has_curve = type(self).curve is not Kernel.curve
+        return has_curve and hasattr(self._form, "hessian")
+
+    def hessian(self, X, S, K, C):
+        """Return ``sum_il (C C')_il phi''(S_il) (dS_il / dv_j) (dS_il / dv_k)``, shape (p, p)."""
+        N = self.curve(S, K)
+        N *= C @ C.T
+        return self._form.hessian(N, X)
 
 
 class Linear(Kernel):
@@ -289,6 +327,11 @@ class Polynomial(Kernel):
     def slope(self, s, k):
         return self.degree * (s + self.coef0) ** (self.degree - 1)
 
+    def curve(self, s, k):
+        if self.degree == 1:
+            return np.zeros_like(s)
+        return self.degree * (self.degree - 1) * (s + self.coef0) ** (self.degree - 2)
+
 
 class RBF(Kernel):
     """Gaussian kernel ``exp(-gamma * sum_j w_j**2 (x_j - z_j)**2)``.
@@ -314,6 +357,9 @@ class RBF(Kernel):
 
     def slope(self, s, k):
         return k * -self.gamma
+
+    def curve(self, s, k):
+        return k * self.gamma**2
 
 
 class Laplace(Kernel):
@@ -387,6 +433,13 @@ class Matern(Kernel):
             return -1.5 * self.gamma**2 * np.exp(-r)
         return -5.0 / 6.0 * self.gamma**2 * (1.0 + r) * np.exp(-r)
 
+    def curve(self, s, k):
+        r = self._radius(s)
+        if self.nu == 1.5:
+            # Infinite at s = 0, where every derivative that it multiplies is zero.
+            return 2.25 * self.gamma**4 * np.exp(-r) / np.where(r > 0, r, np.inf)
+        return 25.0 / 12.0 * self.gamma**4 * np.exp(-r)
+
 
 class RationalQuadratic(Kernel):
     """Rational quadratic kernel ``(1 + gamma * s / shape)**-shape`` of the distance.
@@ -414,6 +467,10 @@ class RationalQuadratic(Kernel):
 
     def slope(self, s, k):
         return -self.gamma * k / (1.0 + self.gamma / self.shape * s)
+
+    def curve(self, s, k):
+        reach = 1.0 + self.gamma / self.shape * s
+        return self.gamma**2 * (1.0 + 1.0 / self.shape) * k / (reach * reach)
 
 
 class Sigmoid(Kernel):
@@ -448,6 +505,9 @@ class Sigmoid(Kernel):
 
     def slope(self, s, k):
         return self.gamma * (1.0 - k * k)
+
+    def curve(self, s, k):
+        return -2.0 * self.gamma**2 * k * (1.0 - k * k)
 
 
 KERNELS = {

@@ -22,6 +22,8 @@ from kernelknife.losses import Loss
 
 __all__ = ["Linearization", "Problem", "State"]
 
+EXACT_LIMIT = 20  # most weights for which the exact Hessian is computed
+
 
 @dataclass(frozen=True)
 class State:
@@ -42,12 +44,14 @@ class State:
 class Linearization:
     """How the eliminated objective changes with the weights ``active``.
 
-    ``gradient`` is exact; ``V'V`` is the Gauss-Newton model of the curvature.
+    ``gradient`` is exact; ``V'V`` is the Gauss-Newton model of the curvature. Where it is
+    cheap, ``H`` is the exact Hessian, which may be indefinite.
     """
 
     active: np.ndarray
     gradient: np.ndarray
     V: np.ndarray
+    H: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -277,7 +281,30 @@ class Problem:
             blocks.append(factor.whiten(A))
         V = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
         V *= np.sqrt(2.0 * self.alpha)
-        return Linearization(active, gradient, V)
+        H = self._exact_hessian(state, gradient, V) if self._affordable(len(active)) else None
+        return Linearization(active, gradient, V, H)
+
+    def _affordable(self, n_active):
+        """Whether the exact Hessian, at ``(n q)**2`` steps, costs about as much as a solve.
+
+        The limit must not depend on the number of rows, or a row of weight 2 would not be
+        the same as two rows.
+        """
+        few = 0 < n_active <= EXACT_LIMIT
+        return self.sticky and self.owner is None and few and self.kernel.twice_differentiable
+
+    def _exact_hessian(self, state, gradient, V):
+        """Add to ``V'V`` what Gauss-Newton leaves out, ``-alpha tr(C' (d2K / dw2) C)``."""
+        columns = self._nonzero(state.w)
+        w = state.w[columns.active]
+        C = state.inner.C
+        used = np.flatnonzero(C.any(axis=1))
+        S, K = (matrix[np.ix_(used, used)] for matrix in (state.S, state.K))
+        H = self.kernel.hessian(columns.X[used], S, K, C[used])
+        H *= -4.0 * self.alpha * np.multiply.outer(w, w)
+        H += V.T @ V
+        H.flat[:: len(H) + 1] += gradient / w
+        return H
 
     def predict_scores(self, state: State, model: Linearization, step):
         """Return the scores that the coefficients would give after a small ``step``.

@@ -70,17 +70,18 @@ class Alternate:
             history.append(objective)
             solves.append(spent)
         return Solution(
-            state.w,
-            state.inner.C,
-            state.inner.b,
-            sparsity,
-            objective,
-            tuple(history),
-            tuple(solves),
-            residual,
-            converged,
-            message,
-            state,
+            w=state.w,
+            C=state.inner.C,
+            b=state.inner.b,
+            sparsity=sparsity,
+            objective=objective,
+            loss=state.inner.loss,
+            history=tuple(history),
+            solves=tuple(solves),
+            kkt_residual=residual,
+            converged=converged,
+            message=message,
+            state=state,
         )
 
     @staticmethod

@@ -36,7 +36,8 @@ class Solution:
         Coefficients.
     b : ndarray of shape (k,)
         Intercepts.
-    sparsity, objective : float
+    sparsity, objective, loss : float
+        Penalty, objective, and the part of the objective that is loss.
     history : tuple of float
         Objective at the start and after each iteration; it never rises.
     solves : tuple of int
@@ -57,6 +58,7 @@ class Solution:
     b: np.ndarray
     sparsity: float
     objective: float
+    loss: float
     history: tuple[float, ...]
     solves: tuple[int, ...]
     kkt_residual: float

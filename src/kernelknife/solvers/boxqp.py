@@ -6,7 +6,7 @@ from scipy.linalg.lapack import dposv
 __all__ = ["minimize_box_quadratic"]
 
 
-def minimize_box_quadratic(V, ridge, gradient, lower, upper, max_iter=60):
+def minimize_box_quadratic(V, ridge, gradient, lower, upper, H=None, max_iter=60):
     """Minimise ``d' (V'V + diag(ridge)) d / 2 + gradient' d`` over ``lower <= d <= upper``.
 
     A projected Newton method: coordinates held at a bound by their gradient are fixed,
@@ -19,6 +19,8 @@ def minimize_box_quadratic(V, ridge, gradient, lower, upper, max_iter=60):
         Positive.
     gradient, lower, upper : ndarray of shape (q,)
         The box contains 0.
+    H : ndarray of shape (q, q), default=None
+        Positive definite, in place of ``V'V``.
 
     Returns
     -------
@@ -26,8 +28,8 @@ def minimize_box_quadratic(V, ridge, gradient, lower, upper, max_iter=60):
     decrease : float
         How far the quadratic falls from ``d = 0``, never negative.
     """
-    wide = V.shape[1] > V.shape[0] > 0
-    Q = np.zeros((0, 0)) if wide else V.T @ V
+    wide = H is None and V.shape[1] > V.shape[0] > 0
+    Q = np.zeros((0, 0)) if wide else V.T @ V if H is None else H.copy()
     if not wide:
         Q.flat[:: len(Q) + 1] += ridge
 

@@ -1,4 +1,4 @@
-"""Damped Gauss-Newton steps on the objective with the coefficients eliminated."""
+"""Damped Newton steps on the objective with the coefficients eliminated."""
 
 from dataclasses import dataclass, replace
 
@@ -28,9 +28,10 @@ PRUNE_TRIALS, PRUNE_ITER = 2, 6
 
 @dataclass(frozen=True)
 class Eliminate:
-    """Minimise ``g(w) = min_C f(C, w)`` by projected Gauss-Newton steps.
+    """Minimise ``g(w) = min_C f(C, w)`` by projected Newton steps.
 
-    Each step minimises a damped convex quadratic over the box and costs one coefficient
+    The curvature is the Gauss-Newton model while many weights are left, and exact once few
+    are. Each step minimises a damped convex quadratic over the box and costs one coefficient
     solve; a step that does not decrease the objective is taken back and damped more.
 
     Parameters
@@ -81,9 +82,10 @@ class Eliminate:
         objective = state.smooth + float(penalty @ state.w)
         history, solves = [objective], [spent]
         model = problem.linearize(state)
+        factor, relaxed = FACTOR, 1.0
         if damping is None:
             damping = 1e-3 if problem.kernel.convex else 1.0
-        factor, relaxed = FACTOR, RELAXED_START
+            relaxed = RELAXED_START
         converged, message = False, f"max_iter={self.max_iter} reached"
         while True:
             active, w = model.active, state.w
@@ -92,8 +94,9 @@ class Eliminate:
             lower, upper = _step_bounds(w[active], factor if problem.sticky else np.inf)
             curvature = np.einsum("ij,ij->j", model.V, model.V).max(initial=0.0)
             ridge = np.full(len(active), damping * curvature + 1e-12 * (problem.null_value or 1.0))
+            exact = None if model.H is None else _convexified(model.H)
             step, promised = minimize_box_quadratic(
-                np.sqrt(relaxed) * model.V, ridge, gradient, lower, upper
+                np.sqrt(relaxed) * model.V, ridge, gradient, lower, upper, exact
             )
             new_w = w.copy()
             new_w[active] = np.minimum(w[active] + step, 1.0)
@@ -139,6 +142,7 @@ class Eliminate:
             b=state.inner.b,
             sparsity=sparsity,
             objective=objective,
+            loss=state.inner.loss,
             history=tuple(history),
             solves=tuple(solves),
             kkt_residual=residual,
@@ -188,6 +192,18 @@ class Eliminate:
         )
 
 
+def _convexified(H):
+    """Return H with its negative eigenvalues turned around, and none close to zero.
+
+    Along negative curvature the step then goes downhill as far as it would uphill.
+    """
+    values, vectors = np.linalg.eigh(H)
+    largest = np.abs(values).max()
+    if values[0] > 1e-6 * largest:
+        return H
+    return (vectors * np.maximum(np.abs(values), 1e-3 * largest)) @ vectors.T
+
+
 def _step_bounds(w, factor):
     """Bounds on the change of each weight in one step."""
     if not np.isfinite(factor):
@@ -212,7 +228,7 @@ def _dropped(problem, solution):
     """Yield each weight and the weights without it, cheapest loss by the model first."""
     model = problem.linearize(solution.state)
     active, w = model.active, solution.w
-    Q = model.V.T @ model.V
+    Q = model.V.T @ model.V if model.H is None else _convexified(model.H)
     Q.flat[:: len(Q) + 1] += 1e-6 * Q.diagonal().max() + 1e-12
     inverse = np.linalg.inv(Q)
     gradient = model.gradient + solution.sparsity * problem.costs[active]

@@ -1,7 +1,7 @@
 """The paper's Algorithm 2: raise the penalty from zero until every weight is zero.
 
-A first, loose sweep doubles the penalty until nothing is left; it tells where features
-leave. The points of the path are then placed there and solved with warm starts of the
+A first, loose sweep raises the penalty in large steps until nothing is left; it tells where
+features leave. The points of the path are then placed there and solved with warm starts of the
 weights, the coefficients and the damping of the curvature model.
 """
 
@@ -17,11 +17,12 @@ from kernelknife.solvers.starts import Start, relaxed
 __all__ = ["Trace", "choose_start", "exactly", "trace_path"]
 
 SWEEP_FIRST = 1e-3  # smallest positive penalty, as a share of the constant machine's objective
-SWEEP_FACTOR = 2.0
-SWEEP_MAX = 60
-SWEEP_TOL = 1e-2
+SWEEP_FACTOR = 4.0
+SWEEP_MAX = 40
+SWEEP_TOL = 1e-3
 PROBE = 0.1  # penalty at which starts are compared, as the same share
-END_STEPS = 5  # bisections that locate where the last feature leaves
+PROBE_TOL = 1e-2
+END_STEPS = 2  # bisections that locate where the last feature leaves
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ def choose_start(problem: Problem, solver, starts: list[Start]) -> tuple[Start, 
 
     At zero penalty noise can fit as well as signal does; a moderate one tells them apart.
     """
-    loose = _plain(solver, SWEEP_TOL)
+    loose = _plain(solver, PROBE_TOL)
     candidates, spent = [], 0
     for start in starts:
         first = relaxed(problem, _plain(solver, solver.tol), start)
@@ -164,7 +165,15 @@ def exactly(problem: Problem, solver, trace: Trace, n_select: int) -> Solution:
             return found
         sparsity = sparsity / 4.0 if sparsity > 1e-8 * problem.null_value else 0.0
     state = problem.solve(w)
-    return replace(found, w=w, C=state.inner.C, b=state.inner.b, objective=state.smooth)
+    return replace(
+        found,
+        w=w,
+        C=state.inner.C,
+        b=state.inner.b,
+        objective=state.smooth,
+        loss=state.inner.loss,
+        sparsity=0.0,
+    )
 
 
 def _plain(solver, tol):

@@ -1,0 +1,304 @@
+"""Feature paths: every feature's weight as the penalty rises, and when it leaves."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.callback import with_callbacks
+from sklearn.utils.multiclass import type_of_target
+
+from kernelknife._optional import import_optional
+from kernelknife._registry import check_number
+from kernelknife._threads import limited_blas
+from kernelknife.callbacks import root_task
+from kernelknife.estimators import KnifeClassifier, KnifeRegressor, Prepared
+from kernelknife.losses import LOSSES, Loss
+from kernelknife.solvers.trace import Trace, exactly, trace_path
+
+__all__ = ["PathResult", "check_sparsities", "knife_path", "rank_features"]
+
+MANY_INTEGERS = 20
+
+
+def rank_features(weights):
+    """Rank features by how long they survive along a path.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_points, n_weights)
+
+    Returns
+    -------
+    ndarray of int of shape (n_weights,)
+        1 for the one that survives longest; ties go to the larger last weight, then to the
+        first column.
+    """
+    alive = weights > 0
+    last = np.where(alive.any(axis=0), len(weights) - 1 - np.argmax(alive[::-1], axis=0), -1)
+    final = weights[np.maximum(last, 0), np.arange(weights.shape[1])]
+    ranking = np.empty(weights.shape[1], dtype=int)
+    ranking[np.lexsort((-final, -last))] = np.arange(1, weights.shape[1] + 1)
+    return ranking
+
+
+@dataclass(frozen=True)
+class PathResult:
+    """A feature path.
+
+    Attributes
+    ----------
+    sparsities : ndarray of shape (n_points,)
+        Penalties, from 0 to where the last feature leaves.
+    weights : ndarray of shape (n_points, n_features)
+    n_selected : ndarray of int of shape (n_points,)
+    objective, loss : ndarray of shape (n_points,)
+    solves : ndarray of int of shape (n_points,)
+        Factorisations per point.
+    n_solves : int
+        All factorisations, those of the starts and of placing the points included.
+    ranking : ndarray of int of shape (n_features,)
+        1 for the feature that survives longest, as in ``sklearn.feature_selection.RFE``.
+        Columns of a group share a rank; constant columns come last.
+    feature_names : ndarray of str
+    start : str
+        The start that won.
+    """
+
+    sparsities: np.ndarray
+    weights: np.ndarray
+    n_selected: np.ndarray
+    objective: np.ndarray
+    loss: np.ndarray
+    solves: np.ndarray
+    n_solves: int
+    ranking: np.ndarray
+    feature_names: np.ndarray
+    start: str
+    _template: KnifeRegressor | KnifeClassifier = field(repr=False)
+    _prepared: Prepared = field(repr=False)
+    _trace: Trace = field(repr=False)
+
+    @classmethod
+    def from_trace(cls, template, prepared: Prepared, trace: Trace):
+        """Spread the weights of a trace over the user's columns."""
+        points = trace.points
+        w = np.array([point.w for point in points])
+        varying = prepared.columns.varying
+        weights = np.zeros((len(points), prepared.n_features))
+        weights[:, varying] = prepared.column_weights(w.T).T
+        ranks = rank_features(w)
+        ranking = np.full(prepared.n_features, len(ranks) + 1)
+        ranking[varying] = prepared.column_weights(ranks)
+        names = getattr(template, "feature_names_in_", None)
+        if names is None:
+            names = np.array([f"x{j}" for j in range(prepared.n_features)], dtype=object)
+        return cls(
+            sparsities=np.array([point.sparsity for point in points]),
+            weights=weights,
+            n_selected=np.count_nonzero(weights, axis=1),
+            objective=np.array([point.objective for point in points]),
+            loss=np.array([point.loss for point in points]),
+            solves=np.array([point.n_solves for point in points]),
+            n_solves=trace.n_solves,
+            ranking=ranking,
+            feature_names=names,
+            start=trace.start,
+            _template=template,
+            _prepared=prepared,
+            _trace=trace,
+        )
+
+    def __len__(self):
+        return len(self.sparsities)
+
+    def model(self, i):
+        """Return the fitted estimator at point ``i``.
+
+        Parameters
+        ----------
+        i : int
+            Index of a point; negative ones count from the end.
+
+        Returns
+        -------
+        KnifeRegressor or KnifeClassifier
+        """
+        if not -len(self) <= i < len(self):
+            raise IndexError(f"The path has {len(self)} points, there is no point {i}.")
+        return self._fitted(self._trace.points[i])
+
+    def at(self, *, n_features=None, sparsity=None):
+        """Return the fitted estimator with exactly so many features, or nearest to a penalty.
+
+        Parameters
+        ----------
+        n_features : int, default=None
+            Number of features (of groups, where there are some).
+        sparsity : float, default=None
+
+        Returns
+        -------
+        KnifeRegressor or KnifeClassifier
+        """
+        if (n_features is None) == (sparsity is None):
+            raise ValueError("Give either n_features or sparsity.")
+        if sparsity is not None:
+            check_number(sparsity, "sparsity")
+            return self.model(int(np.argmin(np.abs(self.sparsities - sparsity))))
+        check_number(n_features, "n_features", low=1, integer=True)
+        problem = self._prepared.problem
+        if n_features > problem.n_weights:
+            raise ValueError(
+                f"n_features={n_features} is more than the {problem.n_weights} features (or "
+                "groups) that are not constant."
+            )
+        solver = self._template._make_solver()
+        with limited_blas(len(problem.Y)):
+            return self._fitted(exactly(problem, solver, self._trace, n_features))
+
+    def _fitted(self, solution):
+        model = clone(self._template).set_params(sparsity=float(solution.sparsity))
+        model.n_features_in_ = self._prepared.n_features
+        if hasattr(self._template, "feature_names_in_"):
+            model.feature_names_in_ = self._template.feature_names_in_
+        model._publish(self._prepared, solution, [(self.start, solution)])
+        return model
+
+    def to_frame(self):
+        """Return a pandas data frame: one row per point, one column per feature."""
+        pandas = import_optional("pandas", "pandas", "PathResult.to_frame")
+        facts = pandas.DataFrame(
+            {
+                "sparsity": self.sparsities,
+                "n_selected": self.n_selected,
+                "objective": self.objective,
+                "loss": self.loss,
+                "solves": self.solves,
+            }
+        )
+        weights = pandas.DataFrame(self.weights, columns=self.feature_names)
+        return pandas.concat([facts, weights], axis=1)
+
+    def plot(self, *, sparsity=None, ax=None, line_kwargs=None):
+        """Draw the path; see :class:`kernelknife.display.WeightPathDisplay`."""
+        from kernelknife.display import WeightPathDisplay
+
+        return WeightPathDisplay.from_path(self, sparsity=sparsity, ax=ax, line_kwargs=line_kwargs)
+
+
+def knife_path(
+    X,
+    y,
+    *,
+    kernel="rbf",
+    loss=None,
+    alpha=1.0,
+    sparsities=50,
+    updates_per_point=None,
+    sample_weight=None,
+    task=None,
+    callbacks=(),
+    **options,
+):
+    """Follow every feature's weight as the penalty rises, until the last one leaves.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+    kernel : str or Kernel, default="rbf"
+    loss : str or Loss, default=None
+        None is the squared loss for numbers and the squared hinge for classes.
+    alpha : float, default=1.0
+    sparsities : int or array-like, default=50
+        Number of points, or increasing penalties. A number finds its own grid, from 0 to
+        where the last feature leaves, with points where features leave; the path may end a
+        few points early or late.
+    updates_per_point : int, default=None
+        Steps of the solver per point: 1 is the paper's approximation; None solves each point
+        to ``tol``.
+    sample_weight : array-like of shape (n_samples,), default=None
+    task : {"regression", "classification"}, default=None
+        None takes it from the loss, else from ``y``.
+    callbacks : sequence of callbacks, default=()
+        For example ``[sklearn.callback.ProgressBar()]``.
+    **options
+        Further parameters of :class:`KnifeRegressor` or :class:`KnifeClassifier`.
+
+    Returns
+    -------
+    PathResult
+
+    Examples
+    --------
+    >>> from kernelknife import knife_path
+    >>> from kernelknife.datasets import make_sinusoidal
+    >>> X, y = make_sinusoidal(100, 5, random_state=0)
+    >>> path = knife_path(X, y)
+    >>> sorted(int(j) for j in path.ranking.argsort()[:5])
+    [0, 1, 2, 3, 4]
+    >>> path.at(n_features=3).get_support(indices=True)
+    array([0, 1, 2])
+    """
+    for name in ("sparsity", "n_features_to_select"):
+        if name in options:
+            raise TypeError(f"knife_path takes no {name}: it follows all penalties.")
+    grid = check_sparsities(sparsities)
+    if updates_per_point is not None:
+        check_number(updates_per_point, "updates_per_point", low=1, integer=True)
+    estimator = KnifeRegressor if _find_task(task, loss, y) == "regression" else KnifeClassifier
+    if loss is not None:
+        options["loss"] = loss
+    template = estimator(kernel=kernel, alpha=alpha, **options)
+    if callbacks:
+        template.set_callbacks(*callbacks)
+    return _run(template, X, y, sample_weight, grid, updates_per_point)
+
+
+@with_callbacks
+def _run(template, X, y, sample_weight, grid, updates_per_point):
+    prepared = template._prepare(X, y, sample_weight)
+    total = None if np.ndim(grid) == 0 else len(grid)
+    with limited_blas(len(prepared.rows)), root_task(template, "path", total) as task:
+        trace = trace_path(
+            prepared.problem,
+            template._make_solver(),
+            template._make_starts(prepared),
+            grid,
+            updates_per_point=updates_per_point,
+            task=task,
+        )
+    return PathResult.from_trace(template, prepared, trace)
+
+
+def check_sparsities(sparsities):
+    """Return the number of points, or the penalties as an increasing array."""
+    if np.ndim(sparsities) == 0:
+        check_number(sparsities, "sparsities", low=1, integer=True)
+        return int(sparsities)
+    grid = np.asarray(sparsities, dtype=float)
+    if grid.ndim != 1 or not len(grid):
+        raise ValueError("sparsities must be a number of points or a list of penalties.")
+    if not np.isfinite(grid).all() or grid[0] < 0 or (np.diff(grid) <= 0).any():
+        raise ValueError("sparsities must be finite, >= 0 and increasing.")
+    return grid
+
+
+def _find_task(task, loss, y):
+    """Regression or classification: from the word, else the loss, else the target."""
+    if task is not None:
+        if task not in ("regression", "classification"):
+            raise ValueError(f"task must be 'regression' or 'classification', got {task!r}.")
+        return task
+    if isinstance(loss, Loss):
+        return loss.task
+    if isinstance(loss, str) and loss in LOSSES:
+        return LOSSES[loss].task
+    kind = type_of_target(y)
+    if kind.startswith("continuous"):
+        return "regression"
+    if kind == "multiclass" and (levels := len(np.unique(y))) > MANY_INTEGERS:
+        raise ValueError(
+            f"y has {levels} distinct values: pass task='regression' or task='classification'."
+        )
+    return "classification" if kind in ("binary", "multiclass") else "regression"
