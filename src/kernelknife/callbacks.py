@@ -18,17 +18,33 @@ class Task:
         self._context = context
         self.stopped = False
 
+    def child(self, name, total=0, number=None):
+        """Return a child, not yet begun; ``total`` is the number of its children, or None.
+
+        Children made with a ``number`` may run in any order, in other processes too.
+        """
+        if self._context is None:
+            return self
+        context = self._context.subcontext(
+            name, task_id=number, max_subtasks=total, sequential_subtasks=number is None
+        )
+        return Task(self._estimator, context)
+
+    def __enter__(self):
+        if self._context is not None:
+            self._context.call_on_fit_task_begin(estimator=self._estimator)
+        return self
+
+    def __exit__(self, *failure):
+        if self._context is not None:
+            self.stopped |= self._context.call_on_fit_task_end(estimator=self._estimator)
+
     @contextmanager
     def subtask(self, name, total=0):
-        """Run a child task; ``total`` is the number of its own children, None if unknown."""
-        if self._context is None:
-            yield self
-            return
-        child = Task(self._estimator, self._context.subcontext(name, max_subtasks=total))
-        child._context.call_on_fit_task_begin(estimator=self._estimator)
-        yield child
-        if child._context.call_on_fit_task_end(estimator=self._estimator):
-            self.stopped = True
+        """Run a child task; one that asks to stop stops this one."""
+        with self.child(name, total) as child:
+            yield child
+        self.stopped |= child.stopped
 
     def watch(self, name):
         """Return a solver callback that reports each iteration as a child task."""

@@ -63,8 +63,8 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
 
     def __init__(
         self,
-        kernel,
-        loss,
+        kernel="rbf",
+        loss=None,
         *,
         alpha=1.0,
         sparsity=1.0,
@@ -98,12 +98,15 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    @property
-    @abstractmethod
-    def _task(self): ...
+    _task: str
+    _default_loss: str
 
     @abstractmethod
-    def _check_targets(self, y): ...
+    def _check_targets(self, y):
+        """Return the targets as numbers or class codes, and the classes if there are some."""
+
+    def _resolved_loss(self):
+        return check_loss(self._default_loss if self.loss is None else self.loss, self._task)
 
     # -- fitting ----------------------------------------------------------------------
 
@@ -123,7 +126,8 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
         self : object
         """
         prepared = self._prepare(X, y, sample_weight)
-        with limited_blas(len(prepared.rows)), root_task(self, total=None) as task:
+        rows = len(prepared.rows) if self.n_jobs is None else 0
+        with limited_blas(rows), root_task(self, total=None) as task:
             solution, results = self._solve(prepared, task)
             self._publish(prepared, solution, results)
         if not solution.converged:
@@ -206,7 +210,7 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
     def _prepare(self, X, y, sample_weight=None) -> Prepared:
         """Validate everything and build the problem; sets ``n_features_in_`` and names."""
         kernel = check_kernel(self.kernel)
-        loss = check_loss(self.loss, self._task)
+        loss = self._resolved_loss()
         check_number(self.alpha, "alpha", strict=True)
         check_number(self.sparsity, "sparsity")
         if not self.fit_intercept and loss.surrogate is not None:
@@ -334,8 +338,9 @@ class KnifeRegressor(RegressorMixin, _BaseKnife):
     kernel : str or Kernel, default="rbf"
         "linear", "rbf", "polynomial", "laplace", "matern", "rational_quadratic", "sigmoid",
         or an object from :mod:`kernelknife.kernels`.
-    loss : str or Loss, default="squared"
-        "squared", "huber", or an object from :mod:`kernelknife.losses`.
+    loss : str or Loss, default=None
+        "squared" (what None stands for), "huber", or an object from
+        :mod:`kernelknife.losses`.
     alpha : float, default=1.0
         Penalty on the squared norm of the machine, as in ``KernelRidge``.
     sparsity : float, default=1.0
@@ -364,7 +369,8 @@ class KnifeRegressor(RegressorMixin, _BaseKnife):
     tol : float, default=1e-4
         Relative accuracy of the objective.
     n_jobs : int, default=None
-        Starts run in parallel; the answer does not depend on it.
+        Starts run in parallel, each on one BLAS thread; the answer does not depend on it.
+        None runs them one after the other, with all threads where there are many rows.
     random_state : int, RandomState or None, default=None
         For random starts.
 
@@ -409,45 +415,7 @@ class KnifeRegressor(RegressorMixin, _BaseKnife):
     """
 
     _task = "regression"
-
-    def __init__(
-        self,
-        kernel="rbf",
-        loss="squared",
-        *,
-        alpha=1.0,
-        sparsity=1.0,
-        n_features_to_select=None,
-        solver="eliminate",
-        start="auto",
-        n_starts=0,
-        standardize=True,
-        fit_intercept=True,
-        feature_groups=None,
-        feature_costs=None,
-        max_iter=None,
-        tol=1e-4,
-        n_jobs=None,
-        random_state=None,
-    ):
-        super().__init__(
-            kernel=kernel,
-            loss=loss,
-            alpha=alpha,
-            sparsity=sparsity,
-            n_features_to_select=n_features_to_select,
-            solver=solver,
-            start=start,
-            n_starts=n_starts,
-            standardize=standardize,
-            fit_intercept=fit_intercept,
-            feature_groups=feature_groups,
-            feature_costs=feature_costs,
-            max_iter=max_iter,
-            tol=tol,
-            n_jobs=n_jobs,
-            random_state=random_state,
-        )
+    _default_loss = "squared"
 
     def _check_targets(self, y):
         y = np.asarray(y, dtype=float)
@@ -483,7 +451,7 @@ class KnifeRegressor(RegressorMixin, _BaseKnife):
 
 def _gives_probabilities(estimator):
     """Whether the loss has probabilities; decided before a fit, as scikit-learn expects."""
-    return check_loss(estimator.loss, "classification").probability is not None
+    return estimator._resolved_loss().probability is not None
 
 
 class KnifeClassifier(ClassifierMixin, _BaseKnife):
@@ -497,9 +465,9 @@ class KnifeClassifier(ClassifierMixin, _BaseKnife):
     ----------
     kernel : str or Kernel, default="rbf"
         See :class:`KnifeRegressor`.
-    loss : str or Loss, default="squared_hinge"
-        "squared_hinge", "huberized_hinge", "hinge", "logistic", or an object from
-        :mod:`kernelknife.losses`.
+    loss : str or Loss, default=None
+        "squared_hinge" (what None stands for), "huberized_hinge", "hinge", "logistic", or an
+        object from :mod:`kernelknife.losses`.
     alpha : float, default=1.0
         Penalty on the squared norm of the machine; ``SVC``'s ``C`` is ``1 / (2 alpha)``.
     sparsity, n_features_to_select, solver, start, n_starts, standardize, fit_intercept, \
@@ -527,45 +495,7 @@ feature_names_in_
     """
 
     _task = "classification"
-
-    def __init__(
-        self,
-        kernel="rbf",
-        loss="squared_hinge",
-        *,
-        alpha=1.0,
-        sparsity=1.0,
-        n_features_to_select=None,
-        solver="eliminate",
-        start="auto",
-        n_starts=0,
-        standardize=True,
-        fit_intercept=True,
-        feature_groups=None,
-        feature_costs=None,
-        max_iter=None,
-        tol=1e-4,
-        n_jobs=None,
-        random_state=None,
-    ):
-        super().__init__(
-            kernel=kernel,
-            loss=loss,
-            alpha=alpha,
-            sparsity=sparsity,
-            n_features_to_select=n_features_to_select,
-            solver=solver,
-            start=start,
-            n_starts=n_starts,
-            standardize=standardize,
-            fit_intercept=fit_intercept,
-            feature_groups=feature_groups,
-            feature_costs=feature_costs,
-            max_iter=max_iter,
-            tol=tol,
-            n_jobs=n_jobs,
-            random_state=random_state,
-        )
+    _default_loss = "squared_hinge"
 
     def _check_targets(self, y):
         y = column_or_1d(y, warn=True)
@@ -626,7 +556,7 @@ feature_names_in_
         ndarray of shape (n_samples, n_classes)
         """
         scores = self._scores(X)
-        chance = check_loss(self.loss, "classification").probability(scores)
+        chance = self._resolved_loss().probability(scores)
         if len(self.classes_) == 2:
             return np.hstack([1.0 - chance, chance])
         total = chance.sum(axis=1, keepdims=True)
