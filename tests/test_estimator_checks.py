@@ -3,7 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from kernelknife import KnifeClassifier, KnifeRegressor
+from kernelknife import KnifeClassifier, KnifeClassifierCV, KnifeRegressor, KnifeRegressorCV
 
 ESTIMATORS = [
     KnifeRegressor(),
@@ -11,6 +11,10 @@ ESTIMATORS = [
     KnifeClassifier(),
     KnifeClassifier(kernel="linear", loss="logistic"),
     KnifeClassifier(loss="hinge"),
+    # Small grids: the checks fit each of them a few hundred times.
+    KnifeRegressorCV(sparsities=8, alphas=1.0, cv=3),
+    KnifeClassifierCV(sparsities=8, alphas=1.0, cv=3),
+    KnifeClassifierCV(kernel="linear", loss="logistic", sparsities=6, alphas=1.0, cv=3),
 ]
 
 

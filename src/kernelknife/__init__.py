@@ -7,8 +7,17 @@ machine predicts with it.
 """
 
 from kernelknife.estimators import KnifeClassifier, KnifeRegressor
+from kernelknife.model_selection import KnifeClassifierCV, KnifeRegressorCV
 from kernelknife.path import PathResult, knife_path
 
 __version__ = "0.1.0.dev0"
 
-__all__ = ["KnifeClassifier", "KnifeRegressor", "PathResult", "__version__", "knife_path"]
+__all__ = [
+    "KnifeClassifier",
+    "KnifeClassifierCV",
+    "KnifeRegressor",
+    "KnifeRegressorCV",
+    "PathResult",
+    "__version__",
+    "knife_path",
+]

@@ -18,15 +18,24 @@ class Task:
         self._context = context
         self.stopped = False
 
-    def child(self, name, total=0, number=None):
-        """Return a child, not yet begun; ``total`` is the number of its children, or None.
+    def child(self, name, total=0, *, number=None, ordered=True):
+        """Return a child, not yet begun.
 
-        Children made with a ``number`` may run in any order, in other processes too.
+        Parameters
+        ----------
+        name : str
+        total : int or None, default=0
+            How many children it will have itself, None if that is not known.
+        number : int, default=None
+            Its number among the children of a task that is not ``ordered``.
+        ordered : bool, default=True
+            False if its own children carry numbers and may run in any order, in other
+            processes too.
         """
         if self._context is None:
             return self
         context = self._context.subcontext(
-            name, task_id=number, max_subtasks=total, sequential_subtasks=number is None
+            name, task_id=number, max_subtasks=total, sequential_subtasks=ordered
         )
         return Task(self._estimator, context)
 

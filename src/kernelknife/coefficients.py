@@ -79,6 +79,7 @@ class InnerFit:
     value: float  # loss plus alpha times the squared norm
     factors: tuple[Factor, ...]
     solves: int
+    residual: float  # of the stationarity, relative to the gradients' size
 
 
 def factorize(K, rows, shift, fit_intercept):
@@ -133,15 +134,16 @@ def solve_columns(K, Y, s, loss, alpha, fit_intercept, *, scores=None, tol=1e-9)
         start = np.zeros_like(Y)
         z = -loss.gradient(Y, start) / loss.curvature_bound
         C, b = factor.solve_with_intercept(z)
-        factors, solves = (factor,) * k, 1
+        factors, solves, worst = (factor,) * k, 1, 0.0
     else:
         C, b = np.empty((n, k)), np.empty(k)
-        factors, solves = [], 0
+        factors, solves, worst = [], 0, 0.0
         for q in range(k):
             start = np.zeros(n) if scores is None else scores[:, q]
-            C[:, q], b[q], factor, count = _newton(
+            C[:, q], b[q], factor, count, residual = _newton(
                 K, Y[:, q], s, loss, alpha, fit_intercept, start, tol
             )
+            worst = max(worst, residual)
             factors.append(factor)
             solves += count
         factors = tuple(factors)
@@ -149,11 +151,11 @@ def solve_columns(K, Y, s, loss, alpha, fit_intercept, *, scores=None, tol=1e-9)
     F = KC + b
     total = float((s @ loss.value(Y, F)).sum())
     value = total + alpha * float(np.vdot(C, KC))
-    return InnerFit(C, b, F, total, value, factors, solves)
+    return InnerFit(C, b, F, total, value, factors, solves, worst)
 
 
 def _newton(K, y, s, loss, alpha, fit_intercept, warm, tol):
-    """Minimise one column; return coefficients, intercept, last factor, factorisations.
+    """Minimise one column; return coefficients, intercept, factor, solves and residual.
 
     ``warm`` holds the scores of a nearby solution, or zeros. The first step expands the
     loss around those scores: they keep their margins when the kernel changes its scale,
@@ -171,7 +173,8 @@ def _newton(K, y, s, loss, alpha, fit_intercept, warm, tol):
         if fit_intercept:
             residual = max(residual, 2.0 * alpha * abs(c.sum()))
         size = max(np.abs(g).max(), 2.0 * alpha * np.abs(c).max())
-        if residual <= tol * size:
+        residual = float(residual / size) if size > 0 else 0.0
+        if residual <= tol:
             break
         factor, target, b_new = _newton_step(K, y, s, loss, alpha, fit_intercept, F)
         solves += 1
@@ -186,7 +189,7 @@ def _newton(K, y, s, loss, alpha, fit_intercept, warm, tol):
         ):
             break
         (c, b, Kc), value, previous = trial, new_value, residual
-    return c, b, factor, solves
+    return c, b, factor, solves, residual
 
 
 def _newton_step(K, y, s, loss, alpha, fit_intercept, F):

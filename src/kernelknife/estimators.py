@@ -2,7 +2,7 @@
 
 import warnings
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
@@ -52,6 +52,10 @@ class Prepared:
     classes: np.ndarray | None
     n_features: int
     squeeze: bool  # one-dimensional targets
+
+    def with_alpha(self, alpha):
+        """Return the same data with another ``alpha``."""
+        return replace(self, problem=self.problem.with_alpha(alpha))
 
     def column_weights(self, w):
         """Return the weight of every varying column."""
@@ -217,7 +221,7 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
             raise ValueError(f"{loss!r} needs fit_intercept=True: SVC always fits an intercept.")
         X, y = self._validate(X, y)
         y, classes = self._check_targets(y)
-        s = _check_sample_weight(sample_weight, len(X))
+        s = check_sample_weight(sample_weight, len(X))
         rows = np.flatnonzero(s)
         if len(rows) < len(X):
             X, y, s = X[rows], y[rows], s[rows]
@@ -317,12 +321,39 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
         check_is_fitted(self)
         return self.weights_
 
+    def kernel_matrices(self, X):
+        """Return the kernel matrix of ``X`` with equal and with the fitted weights.
+
+        The equal weights are those that the scaled start gives to all features.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        before, after : ndarray of shape (n_samples, n_samples)
+        """
+        check_is_fitted(self)
+        X = self._check_rows(X)
+        machine, kernel = self._machine, self._machine.kernel
+        columns = prepare_columns(
+            X, np.ones(len(X)), standardize=self.standardize, center=kernel.translation_invariant
+        )
+        Z = columns.transform(X)
+        before = kernel(Z, Z, np.full(Z.shape[1], 0.5 / Z.shape[1]))
+        return before, machine.kernel_matrix(X)
+
     # -- prediction -------------------------------------------------------------------
+
+    def _check_rows(self, X):
+        X = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False)
+        check_finite(X, getattr(self, "feature_names_in_", None))
+        return X
 
     def _scores(self, X):
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False)
-        check_finite(X, getattr(self, "feature_names_in_", None))
+        X = self._check_rows(X)
         with limited_blas(max(len(X), len(self._machine.vectors))):
             return self._machine.scores(X)
 
@@ -449,7 +480,7 @@ class KnifeRegressor(RegressorMixin, _BaseKnife):
         return tags
 
 
-def _gives_probabilities(estimator):
+def gives_probabilities(estimator):
     """Whether the loss has probabilities; decided before a fit, as scikit-learn expects."""
     return estimator._resolved_loss().probability is not None
 
@@ -541,7 +572,7 @@ feature_names_in_
         codes = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return self.classes_[codes]
 
-    @available_if(_gives_probabilities)
+    @available_if(gives_probabilities)
     def predict_proba(self, X):
         """Return class probabilities, for a loss that has them (logistic).
 
@@ -564,7 +595,7 @@ feature_names_in_
         return np.where(total > 0, chance / np.where(total > 0, total, 1.0), 1.0 / chance.shape[1])
 
 
-def _check_sample_weight(sample_weight, n):
+def check_sample_weight(sample_weight, n):
     """Return the weights of the rows as floats; ones for None."""
     if sample_weight is None:
         return np.ones(n)

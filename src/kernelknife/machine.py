@@ -43,13 +43,21 @@ class Machine:
     coef: np.ndarray
     intercept: np.ndarray
 
+    def _standardized(self, X):
+        return (X[:, self.selected] - self.center) / self.scale
+
+    def kernel_matrix(self, X):
+        """Return the weighted kernel matrix of a user's rows."""
+        Z = self._standardized(X)
+        return self.kernel(Z, Z, self.v)
+
     def scores(self, X):
         """Return the scores of a user's rows, in blocks of bounded memory."""
         out = np.empty((len(X), len(self.intercept)))
         rows = max(1, BLOCK_BYTES // (8 * max(1, len(self.vectors))))
         for first in range(0, len(X), rows):
             block = slice(first, first + rows)
-            Z = (X[block][:, self.selected] - self.center) / self.scale
+            Z = self._standardized(X[block])
             out[block] = self.kernel(Z, self.vectors, self.v) @ self.coef + self.intercept
         return out
 

@@ -22,7 +22,7 @@ from kernelknife.losses import Loss
 
 __all__ = ["Linearization", "Problem", "State"]
 
-EXACT_LIMIT = 20  # most weights for which the exact Hessian is computed
+EXACT_LIMIT = 32  # most weights for which the exact Hessian is computed
 
 
 @dataclass(frozen=True)
@@ -122,14 +122,21 @@ class Problem:
         self._everything = self._select(np.arange(self.n_weights))
         self._last = self._everything
 
+    def with_alpha(self, alpha):
+        """Return the same problem with another ``alpha``."""
+        return self._variant(self.kernel, alpha, slice(None))
+
     def with_kernel(self, kernel, rows=slice(None)):
         """Return the same problem with another kernel, on some of the rows."""
+        return self._variant(kernel, self.alpha, rows)
+
+    def _variant(self, kernel, alpha, rows):
         return Problem(
             self.data[rows],
             self.Y[rows],
             kernel,
             self.loss,
-            alpha=self.alpha,
+            alpha=alpha,
             sample_weight=self.sample_weight[rows],
             groups=self.groups,
             costs=self.column_costs,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kernelknife.callbacks import SILENT, Task
-from kernelknife.problem import Problem
+from kernelknife.problem import Problem, State
 from kernelknife.solvers.base import Solution
 from kernelknife.solvers.starts import Start, relaxed
 
@@ -39,17 +39,20 @@ def choose_start(problem: Problem, solver, starts: list[Start]) -> tuple[Start, 
 
     At zero penalty noise can fit as well as signal does; a moderate one tells them apart.
     """
-    loose = _plain(solver, PROBE_TOL)
+    loose = _loose(solver, PROBE_TOL)
     candidates, spent = [], 0
     for start in starts:
-        first = relaxed(problem, _plain(solver, solver.tol), start)
+        first = relaxed(problem, solver, start)
         spent += start.solves + first.n_solves
         if len(starts) == 1:
             return start, first, spent
         probe = loose.solve(problem, first.state, PROBE * problem.null_value)
         spent += probe.n_solves
         candidates.append((probe.objective, start, first))
-    _, start, first = min(candidates, key=lambda candidate: candidate[0])
+    # Starts that do equally well there differ in how much else they have found.
+    best = min(objective for objective, _, _ in candidates)
+    equal = [c for c in candidates if c[0] <= (1.0 + PROBE_TOL) * best]
+    _, start, first = min(equal, key=lambda candidate: candidate[2].objective)
     return start, first, spent
 
 
@@ -76,7 +79,6 @@ def trace_path(
     task : Task
         Parent of the progress reports.
     """
-    solver = _plain(solver, solver.tol)
     start, first, spent = choose_start(problem, solver, starts)
     if np.ndim(sparsities) == 0:
         grid, sweep_solves = place_points(problem, solver, first, int(sparsities))
@@ -84,12 +86,17 @@ def trace_path(
         extend = True
     else:
         grid, extend = np.asarray(sparsities, dtype=float), False
-    step = solver if updates_per_point is None else replace(solver, max_iter=updates_per_point)
+    step = solver
+    if updates_per_point is not None:
+        step = replace(_loose(solver, solver.tol), max_iter=updates_per_point)
     points: list[Solution] = []
     here, damping = first.state, first.damping
+    nothing = problem.solve(np.zeros(problem.n_weights))
     for sparsity in _onwards(grid, extend):
         with task.subtask("point"):
             found = step.solve(problem, here, float(sparsity), damping=min(damping, 1.0))
+        if found.objective > nothing.smooth:
+            found = _emptied(found, nothing)
         spent += found.n_solves
         here, damping = found.state, found.damping
         points.append(found.light())
@@ -108,7 +115,7 @@ def place_points(problem: Problem, solver, first: Solution, n_points: int):
     """
     if n_points == 1:
         return np.zeros(1), 0
-    loose = _plain(solver, SWEEP_TOL)
+    loose = _loose(solver, SWEEP_TOL)
     here, damping, spent = first.state, first.damping, 0
     before = None
     seen = [(0.0, int(np.count_nonzero(first.w)))]
@@ -116,8 +123,9 @@ def place_points(problem: Problem, solver, first: Solution, n_points: int):
     for _ in range(SWEEP_MAX):
         found = loose.solve(problem, here, sparsity, damping=min(damping, 1.0))
         spent += found.n_solves
-        seen.append((sparsity, int(np.count_nonzero(found.w))))
-        if not found.w.any():
+        alive = int(np.count_nonzero(found.w)) if found.objective < problem.null_value else 0
+        seen.append((sparsity, alive))
+        if not alive:
             break
         before, here, damping = found, found.state, found.damping
         sparsity *= SWEEP_FACTOR
@@ -127,7 +135,8 @@ def place_points(problem: Problem, solver, first: Solution, n_points: int):
             middle = np.sqrt(low * high)
             found = loose.solve(problem, before.state, middle, damping=min(before.damping, 1.0))
             spent += found.n_solves
-            low, high = (middle, high) if found.w.any() else (low, middle)
+            alive = found.w.any() and found.objective < problem.null_value
+            low, high = (middle, high) if alive else (low, middle)
         seen[-1] = (high, 0)
         if low > seen[-2][0]:
             seen.insert(-1, (low, seen[-2][1] and 1))
@@ -140,6 +149,23 @@ def place_points(problem: Problem, solver, first: Solution, n_points: int):
     grid = np.exp(np.interp(ticks, measure, where))
     grid[-1] = seen[-1][0]
     return np.concatenate([[0.0], grid]), spent
+
+
+def _emptied(solution, nothing: State):
+    """Return the solution with all weights at zero: below it, a path is a dead branch."""
+    inner = nothing.inner
+    return replace(
+        solution,
+        w=nothing.w,
+        C=inner.C,
+        b=inner.b,
+        objective=inner.value,
+        loss=inner.loss,
+        history=(*solution.history, inner.value),
+        solves=(*solution.solves, solution.n_solves),
+        kkt_residual=0.0,
+        state=nothing,
+    )
 
 
 def exactly(problem: Problem, solver, trace: Trace, n_select: int) -> Solution:
@@ -160,7 +186,7 @@ def exactly(problem: Problem, solver, trace: Trace, n_select: int) -> Solution:
     # With the penalty of the origin kept, a survivor may still leave: lower it until none does.
     sparsity = origin.sparsity
     for _ in range(20):
-        found = _plain(solver, solver.tol).solve(problem, w, sparsity)
+        found = _loose(solver, solver.tol).solve(problem, w, sparsity)
         if np.count_nonzero(found.w) == n_select:
             return found
         sparsity = sparsity / 4.0 if sparsity > 1e-8 * problem.null_value else 0.0
@@ -176,8 +202,8 @@ def exactly(problem: Problem, solver, trace: Trace, n_select: int) -> Solution:
     )
 
 
-def _plain(solver, tol):
-    """The solver at another tolerance, without extras that a warm path has no use for."""
+def _loose(solver, tol):
+    """The solver at a loose tolerance, without the search for features to drop."""
     changes = {"tol": max(tol, solver.tol)}
     if hasattr(solver, "prune"):
         changes["prune"] = False

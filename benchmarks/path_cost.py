@@ -1,0 +1,65 @@
+"""Factorisations per point of a 50-point path, and how good its points are.
+
+The objective at every point is compared with a cold solve at the same penalty from the
+portfolio of starts and five random ones.
+"""
+
+import itertools
+import sys
+
+import numpy as np
+from _common import LOSSES, make_problem, write
+
+from kernelknife.datasets import make_sinusoidal, make_skin_of_orange
+from kernelknife.kernels import RBF
+from kernelknife.solvers import Eliminate
+from kernelknife.solvers.starts import best_start, make_starts
+from kernelknife.solvers.trace import trace_path
+
+
+def load(loss, n, p):
+    if loss == "squared":
+        return make_sinusoidal(n, p - 5, random_state=0)
+    X, y = make_skin_of_orange(n, p - 4, random_state=0)
+    return X, 2 * y - 1
+
+
+def main(stride=2):
+    rows = []
+    for loss, n, p in itertools.product(("squared", "squared_hinge"), (100, 400), (10, 50, 200)):
+        problem = make_problem(*load(loss, n, p), RBF(), LOSSES[loss])
+        starts = make_starts(problem)
+        trace = trace_path(problem, Eliminate(tol=1e-4), starts, 50)
+        many = make_starts(problem, "auto", 5, 0)
+        good = []
+        for point in trace.points[::stride]:
+            cold, _ = best_start(problem, Eliminate(tol=1e-4), many, point.sparsity)
+            good.append(point.objective <= 1.001 * cold.objective)
+        rows.append(
+            {
+                "loss": loss,
+                "n": n,
+                "p": p,
+                "points": len(trace.points),
+                "solves": trace.n_solves,
+                "solves_per_point": f"{trace.n_solves / len(trace.points):.2f}",
+                "solves_at_points": sum(point.n_solves for point in trace.points),
+                "compared": len(good),
+                "within_0.1_percent_or_lower": f"{np.mean(good):.3f}",
+                "start": trace.start,
+            }
+        )
+        print(*rows[-1].values(), file=sys.stderr, flush=True)
+    write("path_cost", rows)
+    for loss in ("squared", "squared_hinge"):
+        chosen = [row for row in rows if row["loss"] == loss]
+        mean = np.mean([float(row["solves_per_point"]) for row in chosen])
+        good = np.average(
+            [float(row["within_0.1_percent_or_lower"]) for row in chosen],
+            weights=[row["compared"] for row in chosen],
+        )
+        print(f"{loss:14s} {mean:.2f} factorisations per point, {good:.3f} of the points as good")
+
+
+if __name__ == "__main__":
+    main()

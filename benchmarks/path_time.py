@@ -1,0 +1,44 @@
+"""The cost of a path point falls as features leave: n = 1000, p = 500."""
+
+import time
+
+import numpy as np
+from _common import make_problem, write
+
+from kernelknife.datasets import make_sinusoidal
+from kernelknife.kernels import RBF
+from kernelknife.losses import SquaredLoss
+from kernelknife.solvers import Eliminate
+from kernelknife.solvers.starts import make_starts
+from kernelknife.solvers.trace import choose_start, place_points
+
+
+def main(n=1000, p=500):
+    problem = make_problem(*make_sinusoidal(n, p - 5, random_state=0), RBF(), SquaredLoss())
+    solver = Eliminate(tol=1e-4)
+    _, first, _ = choose_start(problem, solver, make_starts(problem, "scaled"))
+    grid, _ = place_points(problem, solver, first, 50)
+    here, damping, rows = first.state, first.damping, []
+    for sparsity in grid:
+        begin = time.perf_counter()
+        found = solver.solve(problem, here, float(sparsity), damping=min(damping, 1.0))
+        seconds = time.perf_counter() - begin
+        here, damping = found.state, found.damping
+        rows.append(
+            {
+                "sparsity": f"{sparsity:.4g}",
+                "selected": int(np.count_nonzero(found.w)),
+                "solves": found.n_solves,
+                "seconds": f"{seconds:.3f}",
+            }
+        )
+        if not found.w.any():
+            break
+    write("path_time", rows)
+    third = len(rows) // 3
+    spent = [sum(float(row["seconds"]) for row in part) for part in (rows[:third], rows[-third:])]
+    print(f"first third {spent[0]:.1f} s, last third {spent[1]:.1f} s: {spent[1] / spent[0]:.2f}")
+
+
+if __name__ == "__main__":
+    main()

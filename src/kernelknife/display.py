@@ -1,0 +1,623 @@
+"""Pictures of paths, cross-validation, convergence, weights and kernels.
+
+They follow scikit-learn's Display convention: data in the constructor, drawing in ``plot``,
+reading results in ``from_...``. matplotlib is imported only when something is drawn.
+"""
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from kernelknife._optional import import_optional
+
+__all__ = [
+    "CVDisplay",
+    "ConvergenceDisplay",
+    "KernelDisplay",
+    "WeightPathDisplay",
+    "WeightsDisplay",
+]
+
+# Colour-blind safe (Okabe and Ito), then repeated with other dashes.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+DASHES = ("-", "--", "-.", ":")
+GREY = "#b8b8b8"
+ACCENT = "#444444"
+MOST_LABELS = 15
+MOST_BARS = 30
+
+
+def _axes(ax, figsize=(7.0, 4.2)):
+    """Return the given axes, or those of a new figure."""
+    pyplot = import_optional("matplotlib.pyplot", "kernelknife[plot]", "Drawing")
+    if ax is None:
+        _, ax = pyplot.subplots(figsize=figsize, layout="constrained")
+    return ax
+
+
+def _style(i):
+    return {"color": COLOURS[i % len(COLOURS)], "linestyle": DASHES[i // len(COLOURS) % 4]}
+
+
+def _bare(ax):
+    """Drop the frame where it says nothing."""
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def _shorten(name, limit=24):
+    name = str(name)
+    return name if len(name) <= limit else name[: limit - 1] + "\N{HORIZONTAL ELLIPSIS}"
+
+
+def _spread(heights, gap):
+    """Return positions near ``heights``, in their order, at least ``gap`` apart in [0, 1]."""
+    order = np.argsort(heights, kind="stable")
+    placed = np.array(heights, dtype=float)[order]
+    for i in range(1, len(placed)):
+        placed[i] = max(placed[i], placed[i - 1] + gap)
+    excess = placed[-1] - 1.0 if len(placed) else 0.0
+    if excess > 0:
+        placed -= excess
+        for i in range(len(placed) - 2, -1, -1):
+            placed[i] = min(placed[i], placed[i + 1] - gap)
+    result = np.empty_like(placed)
+    result[order] = placed
+    return result
+
+
+class WeightPathDisplay:
+    """Weights against the penalty, one line per feature.
+
+    Parameters
+    ----------
+    sparsities : ndarray of shape (n_points,)
+    weights : ndarray of shape (n_points, n_features)
+    feature_names : array-like of str
+    ranking : ndarray of int, default=None
+        1 for the feature to label first; None ranks by survival.
+    sparsity : float, default=None
+        A chosen penalty to mark; features selected there are coloured, the others grey.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib objects
+    lines_ : list of Line2D
+        Of the coloured features, in order of rank.
+    """
+
+    def __init__(self, sparsities, weights, feature_names, *, ranking=None, sparsity=None):
+        self.sparsities = sparsities
+        self.weights = weights
+        self.feature_names = feature_names
+        self.ranking = ranking
+        self.sparsity = sparsity
+
+    @classmethod
+    def from_path(cls, path, *, sparsity=None, ax=None, line_kwargs=None):
+        """Draw a :class:`kernelknife.PathResult`.
+
+        Parameters
+        ----------
+        path : PathResult
+        sparsity : float, default=None
+            A chosen penalty to mark.
+        ax : matplotlib Axes, default=None
+        line_kwargs : dict, default=None
+
+        Returns
+        -------
+        WeightPathDisplay
+        """
+        display = cls(
+            path.sparsities,
+            path.weights,
+            path.feature_names,
+            ranking=path.ranking,
+            sparsity=sparsity,
+        )
+        return display.plot(ax=ax, line_kwargs=line_kwargs)
+
+    @classmethod
+    def from_estimator(cls, estimator, *, ax=None, line_kwargs=None):
+        """Draw the path of a cross-validated estimator, its choice marked.
+
+        Parameters
+        ----------
+        estimator : KnifeRegressorCV or KnifeClassifierCV
+        ax : matplotlib Axes, default=None
+        line_kwargs : dict, default=None
+
+        Returns
+        -------
+        WeightPathDisplay
+        """
+        check_is_fitted(estimator, "path_")
+        return cls.from_path(
+            estimator.path_, sparsity=estimator.sparsity_, ax=ax, line_kwargs=line_kwargs
+        )
+
+    def plot(self, *, ax=None, line_kwargs=None):
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+        line_kwargs : dict, default=None
+            Passed to every coloured line.
+
+        Returns
+        -------
+        self : WeightPathDisplay
+        """
+        from kernelknife.path import rank_features
+
+        ax = _axes(ax, (7.0, 4.4))
+        ranking = rank_features(self.weights) if self.ranking is None else self.ranking
+        order = np.argsort(ranking, kind="stable")
+        coloured = self._coloured(order)
+        x = self._positions()
+        grey = [j for j in range(self.weights.shape[1]) if j not in set(coloured)]
+        grey = [j for j in grey if self.weights[:, j].any()]
+        if grey:
+            ax.plot(x, self.weights[:, grey], color=GREY, linewidth=0.7, zorder=1, rasterized=True)
+        self.lines_ = []
+        for i, j in enumerate(coloured):
+            style = {"linewidth": 1.8, "zorder": 3, **_style(i), **(line_kwargs or {})}
+            self.lines_ += ax.plot(x, self.weights[:, j], label=str(self.feature_names[j]), **style)
+        top = max(1e-3, float(self.weights.max(initial=0.0)))
+        ax.set_ylim(0.0, 1.04 * top)
+        ax.set_xscale("log")
+        ax.set_xlim(x[0], x[-1])
+        ax.set_xlabel("sparsity")
+        ax.set_ylabel("weight")
+        _bare(ax)
+        self._label_zero(ax, x)
+        self._label_lines(ax, x, coloured, top)
+        if self.sparsity is not None:
+            at = max(float(self.sparsity), x[0])
+            ax.axvline(at, color=ACCENT, linewidth=1.0, linestyle=(0, (4, 3)), zorder=2)
+            ax.annotate(
+                "chosen",
+                (at, 1.0),
+                xycoords=("data", "axes fraction"),
+                xytext=(3, -2),
+                textcoords="offset points",
+                va="top",
+                fontsize="small",
+                color=ACCENT,
+            )
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _coloured(self, order):
+        """Features worth a colour: those at the chosen penalty, else the longest-lived."""
+        if self.sparsity is not None:
+            i = int(np.argmin(np.abs(self.sparsities - self.sparsity)))
+            chosen = [j for j in order if self.weights[i, j] > 0]
+            if chosen:
+                return chosen[:MOST_LABELS]
+        return [j for j in order if self.weights[:, j].any()][: min(10, MOST_LABELS)]
+
+    def _positions(self):
+        """Penalties for a logarithmic axis: zero stands one step left of the smallest."""
+        x = np.array(self.sparsities, dtype=float)
+        positive = x[x > 0]
+        if not len(positive):
+            return np.ones_like(x)
+        step = positive[1] / positive[0] if len(positive) > 1 else 2.0
+        x[x == 0] = positive[0] / max(step, 1.5)
+        return x
+
+    def _label_zero(self, ax, x):
+        """Say that the leftmost point is zero, which a logarithm cannot."""
+        if self.sparsities[0] == 0 and len(x) > 1:
+            ax.annotate(
+                "0",
+                (x[0], 0),
+                xycoords=("data", "axes fraction"),
+                xytext=(0, -14),
+                textcoords="offset points",
+                ha="center",
+                fontsize="small",
+                color=ACCENT,
+            )
+
+    def _label_lines(self, ax, x, coloured, top):
+        """Name the lines in the right margin, joined to where each has lost half its height."""
+        if not coloured:
+            return
+        anchors = []
+        for j in coloured:
+            weights = self.weights[:, j]
+            anchors.append(int(np.flatnonzero(weights >= 0.5 * weights.max())[-1]))
+        heights = self.weights[anchors, coloured] / (1.04 * top)
+        places = _spread(heights, 0.062)
+        for line, j, i, place in zip(self.lines_, coloured, anchors, places, strict=True):
+            colour = line.get_color()
+            ax.annotate(
+                _shorten(self.feature_names[j]),
+                (x[i], self.weights[i, j]),
+                xytext=(1.02, place),
+                textcoords="axes fraction",
+                va="center",
+                fontsize="small",
+                color=colour,
+                annotation_clip=False,
+                arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.5, "alpha": 0.45},
+            )
+
+
+class CVDisplay:
+    """Cross-validated score against the penalty, one line per alpha.
+
+    Parameters
+    ----------
+    results : dict of ndarray
+        ``cv_results_`` of a cross-validated estimator.
+    alpha, sparsity : float
+        The chosen pair.
+    name : str, default="score"
+        What the score is called.
+
+    Attributes
+    ----------
+    ax_, count_ax_, figure_ : matplotlib objects
+        ``count_ax_`` is the second axis, with the number of features.
+    lines_ : list of Line2D
+    """
+
+    def __init__(self, results, *, alpha, sparsity, name="score"):
+        self.results = results
+        self.alpha = alpha
+        self.sparsity = sparsity
+        self.name = name
+
+    @classmethod
+    def from_estimator(cls, estimator, *, ax=None, line_kwargs=None):
+        """Draw the cross-validation of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : KnifeRegressorCV or KnifeClassifierCV
+        ax : matplotlib Axes, default=None
+        line_kwargs : dict, default=None
+
+        Returns
+        -------
+        CVDisplay
+        """
+        check_is_fitted(estimator, "cv_results_")
+        display = cls(
+            estimator.cv_results_,
+            alpha=estimator.alpha_,
+            sparsity=estimator.sparsity_,
+            name=estimator.score_name_,
+        )
+        return display.plot(ax=ax, line_kwargs=line_kwargs)
+
+    def plot(self, *, ax=None, line_kwargs=None):
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+        line_kwargs : dict, default=None
+            Passed to every line.
+
+        Returns
+        -------
+        self : CVDisplay
+        """
+        ax = _axes(ax, (7.0, 4.4))
+        results = self.results
+        name, sign = self.name, 1.0
+        if name.startswith("neg_"):
+            name, sign = name.removeprefix("neg_").replace("_", " "), -1.0
+        elif name == "accuracy":
+            name = "misclassification error"
+        mean = results["mean_test_score"] * sign
+        if self.name == "accuracy":
+            mean = 1.0 - mean
+        alphas = np.unique(results["alpha"])
+        self.lines_ = []
+        for i, alpha in enumerate(alphas):
+            rows = results["alpha"] == alpha
+            x = self._positions(results["sparsity"][rows])
+            style = {**_style(i), "linewidth": 1.4, **(line_kwargs or {})}
+            chosen = alpha == self.alpha
+            if chosen:
+                style |= {"linewidth": 2.2, "zorder": 4}
+                error = results["standard_error"][rows]
+                ax.fill_between(
+                    x,
+                    mean[rows] - error,
+                    mean[rows] + error,
+                    color=style["color"],
+                    alpha=0.18,
+                    linewidth=0,
+                )
+                self._count(ax, x, results["mean_n_features"][rows])
+            label = f"alpha = {alpha:g}" + (" (chosen)" if chosen else "")
+            self.lines_ += ax.plot(x, mean[rows], label=label, **style)
+        self._mark(ax, mean, name)
+        ax.set_xscale("log")
+        ax.set_xlabel("sparsity")
+        ax.set_ylabel(f"cross-validated {name}")
+        ax.spines["top"].set_visible(False)
+        ax.legend(fontsize="small", loc="best", framealpha=0.9, edgecolor="none")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    @staticmethod
+    def _positions(sparsities):
+        x = np.array(sparsities, dtype=float)
+        positive = x[x > 0]
+        if len(positive):
+            x[x == 0] = positive.min() / 2.0
+        return x
+
+    def _count(self, ax, x, count):
+        """Number of features on a second axis, in grey and behind."""
+        self.count_ax_ = twin = ax.twinx()
+        twin.step(x, count, where="post", color=GREY, linewidth=1.0, zorder=0)
+        twin.set_ylabel("features (mean over folds)", color="#777777")
+        twin.tick_params(axis="y", colors="#777777")
+        twin.set_ylim(0, 1.05 * max(1.0, count.max()))
+        twin.spines["top"].set_visible(False)
+        ax.set_zorder(twin.get_zorder() + 1)
+        ax.patch.set_visible(False)
+
+    def _mark(self, ax, mean, name):
+        """Mark the best setting and the sparsest within one standard error of it."""
+        results = self.results
+        rows = results["alpha"] == self.alpha
+        score = results["mean_test_score"][rows]
+        if np.isnan(score).all():
+            return
+        x = self._positions(results["sparsity"][rows])
+        best = int(np.nanargmax(score))
+        within = score >= score[best] - results["standard_error"][rows][best]
+        simple = int(np.flatnonzero(within)[-1])
+        for i, label in ((best, "min"), (simple, "1se")):
+            ax.axvline(x[i], color=ACCENT, linewidth=0.9, linestyle=(0, (4, 3)), zorder=2)
+            ax.annotate(
+                label,
+                (x[i], 1.0),
+                xycoords=("data", "axes fraction"),
+                xytext=(3, -2),
+                textcoords="offset points",
+                va="top",
+                fontsize="small",
+                color=ACCENT,
+            )
+            if best == simple:
+                break
+        chosen = int(np.argmin(np.abs(results["sparsity"][rows] - self.sparsity)))
+        ax.plot(x[chosen], mean[rows][chosen], "o", color=ACCENT, markersize=6, zorder=5)
+
+
+class ConvergenceDisplay:
+    """Objective by iteration, one line per start.
+
+    Parameters
+    ----------
+    histories : list of (str, ndarray)
+        Name and objective history of every start.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib objects
+    lines_ : list of Line2D
+    """
+
+    def __init__(self, histories):
+        self.histories = histories
+
+    @classmethod
+    def from_estimator(cls, estimator, *, ax=None, line_kwargs=None):
+        """Draw the convergence of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : KnifeRegressor or KnifeClassifier
+        ax : matplotlib Axes, default=None
+        line_kwargs : dict, default=None
+
+        Returns
+        -------
+        ConvergenceDisplay
+        """
+        check_is_fitted(estimator, "starts_")
+        return cls(estimator.starts_).plot(ax=ax, line_kwargs=line_kwargs)
+
+    def plot(self, *, ax=None, line_kwargs=None):
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+        line_kwargs : dict, default=None
+            Passed to every line.
+
+        Returns
+        -------
+        self : ConvergenceDisplay
+        """
+        ax = _axes(ax)
+        best = int(np.argmin([history[-1] for _, history in self.histories]))
+        self.lines_ = []
+        for i, (name, history) in enumerate(self.histories):
+            style = {**_style(i), "linewidth": 2.2 if i == best else 1.2, **(line_kwargs or {})}
+            label = f"{name} (kept)" if i == best and len(self.histories) > 1 else name
+            self.lines_ += ax.plot(np.arange(len(history)), history, label=label, **style)
+            ax.plot(len(history) - 1, history[-1], "o", color=style["color"], markersize=4)
+        ax.set_xlabel("iteration")
+        ax.set_ylabel("objective")
+        ax.xaxis.get_major_locator().set_params(integer=True)
+        _bare(ax)
+        if len(self.histories) > 1:
+            ax.legend(frameon=False, fontsize="small", ncols=1 + len(self.histories) // 8)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+class WeightsDisplay:
+    """Bar chart of the selected features' weights.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_features,)
+    feature_names : array-like of str
+
+    Attributes
+    ----------
+    ax_, figure_, bars_ : matplotlib objects
+    """
+
+    def __init__(self, weights, feature_names):
+        self.weights = weights
+        self.feature_names = feature_names
+
+    @classmethod
+    def from_estimator(cls, estimator, *, ax=None, bar_kwargs=None):
+        """Draw the weights of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : any fitted estimator of this package
+        ax : matplotlib Axes, default=None
+        bar_kwargs : dict, default=None
+
+        Returns
+        -------
+        WeightsDisplay
+        """
+        check_is_fitted(estimator, "weights_")
+        names = getattr(estimator, "feature_names_in_", None)
+        if names is None:
+            names = [f"x{j}" for j in range(len(estimator.weights_))]
+        return cls(estimator.weights_, names).plot(ax=ax, bar_kwargs=bar_kwargs)
+
+    def plot(self, *, ax=None, bar_kwargs=None):
+        """Draw the largest weights, at most 30 of them.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+        bar_kwargs : dict, default=None
+
+        Returns
+        -------
+        self : WeightsDisplay
+        """
+        order = np.argsort(-self.weights, kind="stable")
+        order = order[self.weights[order] > 0]
+        shown = order[:MOST_BARS]
+        ax = _axes(ax, (6.0, 1.0 + 0.26 * max(3, len(shown))))
+        places = np.arange(len(shown))
+        style = {"color": COLOURS[0], "height": 0.7, **(bar_kwargs or {})}
+        self.bars_ = ax.barh(places, self.weights[shown], **style)
+        ax.set_yticks(places, [_shorten(self.feature_names[j], 32) for j in shown])
+        ax.set_ylim(max(len(shown), 1) - 0.4, -0.6)
+        ax.bar_label(self.bars_, fmt="%.2g", padding=3, fontsize="small", color=ACCENT)
+        ax.margins(x=0.12)
+        ax.set_xlabel("weight")
+        ax.tick_params(axis="y", length=0)
+        _bare(ax)
+        ax.set_title(self._title(len(shown), len(order)), fontsize="medium", loc="left")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _title(self, shown, selected):
+        total = len(self.weights)
+        if not selected:
+            return f"none of {total} features selected"
+        text = f"{selected} of {total} features selected"
+        return text if shown == selected else f"{text}, the largest {shown} shown"
+
+
+class KernelDisplay:
+    """The kernel matrix before and after weighting, rows ordered by class or target.
+
+    Parameters
+    ----------
+    before, after : ndarray of shape (n, n)
+        Kernel matrices with equal and with fitted weights, rows already ordered.
+    groups : list of (str, int), default=()
+        Names and sizes of the blocks, in order.
+
+    Attributes
+    ----------
+    axes_ : ndarray of two Axes
+    figure_ : Figure
+    images_ : list of AxesImage
+    """
+
+    def __init__(self, before, after, groups=()):
+        self.before = before
+        self.after = after
+        self.groups = groups
+
+    @classmethod
+    def from_estimator(cls, estimator, X, y, *, axes=None):
+        """Draw the kernel of a fitted estimator on the rows ``X``.
+
+        Parameters
+        ----------
+        estimator : KnifeRegressor or KnifeClassifier
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Classes, or numbers to order the rows by.
+        axes : sequence of two matplotlib Axes, default=None
+
+        Returns
+        -------
+        KernelDisplay
+        """
+        check_is_fitted(estimator, "weights_")
+        before, after = estimator.kernel_matrices(X)
+        y = np.asarray(y)
+        order = np.argsort(y, kind="stable")
+        groups = []
+        if hasattr(estimator, "classes_"):
+            groups = [(str(c), int(np.sum(y == c))) for c in estimator.classes_]
+        pick = np.ix_(order, order)
+        return cls(before[pick], after[pick], groups).plot(axes=axes)
+
+    def plot(self, *, axes=None):
+        """Draw.
+
+        Parameters
+        ----------
+        axes : sequence of two matplotlib Axes, default=None
+
+        Returns
+        -------
+        self : KernelDisplay
+        """
+        pyplot = import_optional("matplotlib.pyplot", "kernelknife[plot]", "Drawing")
+        if axes is None:
+            _, axes = pyplot.subplots(1, 2, figsize=(8.0, 4.0), layout="constrained")
+        self.images_ = []
+        for ax, matrix, title in zip(
+            axes, (self.before, self.after), ("all features", "weighted features"), strict=True
+        ):
+            low, high = np.percentile(matrix, [1, 99])
+            image = ax.imshow(matrix, cmap="viridis", vmin=low, vmax=max(high, low + 1e-12))
+            self.images_.append(image)
+            ax.set_title(title, fontsize="medium")
+            ax.set_xticks([])
+            ax.set_yticks([])
+            ax.figure.colorbar(image, ax=ax, shrink=0.75)
+            self._blocks(ax)
+        self.axes_, self.figure_ = np.asarray(axes), axes[0].figure
+        return self
+
+    def _blocks(self, ax):
+        edges = np.cumsum([0, *(size for _, size in self.groups)]) - 0.5
+        for edge in edges[1:-1]:
+            ax.axhline(edge, color="white", linewidth=1.0)
+            ax.axvline(edge, color="white", linewidth=1.0)
+        if len(self.groups):
+            middles = (edges[:-1] + edges[1:]) / 2
+            ax.set_yticks(middles, [_shorten(name, 12) for name, _ in self.groups])
+            ax.tick_params(length=0)

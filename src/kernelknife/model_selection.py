@@ -1,0 +1,487 @@
+"""Choose both penalties by cross-validation, along warm paths.
+
+The grid of weight penalties depends on the number of rows and on no data. In a fold of other
+size a penalty must mean the same, and what it means is which noise it keeps out. What a useless
+feature gains by fitting noise does not grow with the rows. A non-linear kernel needs a weight
+of fixed size to take that gain, so the fold uses the same penalty. A linear kernel needs a
+weight that shrinks like one over the rows, so the fold uses it in proportion to its rows.
+
+Everything else that a fold's fit uses, standardisation, starts and paths, comes from its
+training rows alone.
+"""
+
+import warnings
+from abc import abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.feature_selection import SelectorMixin
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold, check_cv
+from sklearn.utils import indexable
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from kernelknife._registry import check_number
+from kernelknife._threads import limited_blas
+from kernelknife.callbacks import root_task
+from kernelknife.estimators import (
+    KnifeClassifier,
+    KnifeRegressor,
+    check_sample_weight,
+    gives_probabilities,
+)
+from kernelknife.kernels import check_kernel
+from kernelknife.path import PathResult, check_sparsities
+from kernelknife.solvers.trace import trace_path
+
+__all__ = ["KnifeClassifierCV", "KnifeRegressorCV"]
+
+RULES = ("min", "1se")
+LOWEST, HIGHEST = 1e-3, 10.0  # range of the default grid, per row
+FEW_ROWS = 200
+
+
+@dataclass(frozen=True)
+class FoldScores:
+    """Scores and numbers of features along one fold's path."""
+
+    scores: np.ndarray
+    n_selected: np.ndarray
+
+
+class _BaseKnifeCV(CallbackSupportMixin, SelectorMixin, BaseEstimator):
+    """What both cross-validated estimators share."""
+
+    def __init__(
+        self,
+        kernel="rbf",
+        loss=None,
+        *,
+        alphas=(0.1, 0.3, 1.0),
+        sparsities=40,
+        rule="min",
+        scoring=None,
+        cv=None,
+        solver="eliminate",
+        start="auto",
+        n_starts=0,
+        standardize=True,
+        fit_intercept=True,
+        feature_groups=None,
+        feature_costs=None,
+        max_iter=None,
+        tol=1e-4,
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.kernel = kernel
+        self.loss = loss
+        self.alphas = alphas
+        self.sparsities = sparsities
+        self.rule = rule
+        self.scoring = scoring
+        self.cv = cv
+        self.solver = solver
+        self.start = start
+        self.n_starts = n_starts
+        self.standardize = standardize
+        self.fit_intercept = fit_intercept
+        self.feature_groups = feature_groups
+        self.feature_costs = feature_costs
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    _single: type
+    _default_scoring: str
+
+    @abstractmethod
+    def _split_target(self, y):
+        """Return the target for stratification, and whether it is one of classes."""
+
+    def _template(self, alpha):
+        """Return the single estimator that a path point is an instance of."""
+        shared = set(self._single().get_params(deep=False)) & set(self.get_params(deep=False))
+        options = {name: getattr(self, name) for name in shared}
+        # Workers share the machine already.
+        return self._single(**{**options, "alpha": alpha, "n_jobs": None})
+
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None, groups=None):
+        """Choose the penalties by cross-validation, then follow the path on all rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows, in the loss and in the scores.
+        groups : array-like of shape (n_samples,), default=None
+            Passed to ``cv``, for splitters that keep groups together.
+
+        Returns
+        -------
+        self : object
+        """
+        alphas = self._check_alphas()
+        if self.rule not in RULES:
+            raise ValueError(f"rule must be 'min' or '1se', got {self.rule!r}.")
+        X, y, groups = indexable(X, y, groups)
+        template = self._template(alphas[0])
+        prepared = template._prepare(X, y, sample_weight)
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(template, name):
+                setattr(self, name, getattr(template, name))
+        X, y = template._validate(X, y)
+        s = check_sample_weight(sample_weight, len(X))
+        scorer = check_scoring(
+            template, self._default_scoring if self.scoring is None else self.scoring
+        )
+        self.score_name_ = self._score_name()
+        target, classes = self._split_target(y)
+        splits = list(self._make_cv(target, classes).split(X, target, groups))
+        _check_splits(splits, target if classes else None, s)
+        grid = self._grid(prepared, alphas)
+        with root_task(self, "cv", len(alphas) + 1) as task:
+            results = self._run_folds(X, y, s, splits, alphas, grid, scorer, task)
+            self._choose(results, alphas, grid)
+            with task.subtask("path", len(grid)) as path_task, limited_blas():
+                self._follow(prepared, grid, path_task)
+        return self
+
+    def _make_cv(self, target, classes):
+        """Return the splitter; the default repeats its folds where rows are few."""
+        if self.cv is None and len(target) < FEW_ROWS:
+            repeated = RepeatedStratifiedKFold if classes else RepeatedKFold
+            seed = 0 if self.random_state is None else self.random_state
+            return repeated(n_splits=5, n_repeats=3, random_state=seed)
+        return check_cv(self.cv, target, classifier=classes)
+
+    def _score_name(self):
+        """What the scores are, in a word for pictures and reports."""
+        if isinstance(self.scoring, str):
+            return self.scoring
+        if self.scoring is None:
+            return self._default_scoring
+        return getattr(self.scoring, "__name__", "score")
+
+    def _check_alphas(self):
+        alphas = np.atleast_1d(np.asarray(self.alphas, dtype=float))
+        if alphas.ndim != 1 or not len(alphas):
+            raise ValueError("alphas must be a number or a list of numbers.")
+        for alpha in alphas:
+            check_number(float(alpha), "alphas", strict=True)
+        return alphas
+
+    def _grid(self, prepared, alphas):
+        """Return the penalties for all rows."""
+        grid = check_sparsities(self.sparsities)
+        if np.ndim(grid):
+            return grid
+        total = prepared.problem.sample_weight.sum()
+        if grid == 1:
+            return np.array([LOWEST * total])
+        # A linear kernel of standardised columns keeps a feature up to n / alpha per row.
+        convex = check_kernel(self.kernel).convex
+        highest = max(HIGHEST, total / alphas.min()) if convex else HIGHEST
+        return np.concatenate([[0.0], total * np.geomspace(LOWEST, highest, grid - 1)])
+
+    def _run_folds(self, X, y, s, splits, alphas, grid, scorer, task):
+        """Return the scores of every alpha and fold, shape (n_alphas, n_folds, n_points)."""
+        jobs = []
+        parents = []
+        for alpha in alphas:
+            parent = task.child(f"alpha={alpha:g}", len(splits), ordered=False)
+            parent.__enter__()
+            parents.append(parent)
+            for i, (train, test) in enumerate(splits):
+                fold = parent.child("fold", len(grid), number=i)
+                jobs.append(
+                    delayed(_score_fold)(
+                        self._template(alpha), X, y, s, train, test, grid, scorer, fold
+                    )
+                )
+        found = Parallel(n_jobs=self.n_jobs)(jobs)
+        for parent in parents:
+            parent.__exit__()
+        shape = (len(alphas), len(splits), len(grid))
+        return FoldScores(
+            np.array([fold.scores for fold in found]).reshape(shape),
+            np.array([fold.n_selected for fold in found]).reshape(shape),
+        )
+
+    def _choose(self, results, alphas, grid):
+        scores = results.scores
+        if np.isnan(scores).any():
+            warnings.warn(
+                f"{np.isnan(scores).sum()} of {scores.size} scores are NaN; settings with one are "
+                "not chosen. Look at cv_results_, and consider another scoring or cv.",
+                stacklevel=3,
+            )
+        if np.isnan(scores.mean(axis=1)).all():
+            raise ValueError(
+                "Every setting has a NaN score in some fold, so none can be chosen: use another "
+                "scoring, or a cv whose folds hold every class."
+            )
+        mean = scores.mean(axis=1)
+        error = scores.std(axis=1, ddof=1) / np.sqrt(scores.shape[1])
+        features = results.n_selected.mean(axis=1)
+        best = np.nanmax(mean)
+        allowed = mean >= best
+        if self.rule == "1se":
+            # Of several best settings the one with the smallest spread sets the bar.
+            allowed = mean >= best - np.nanmin(error[mean >= best])
+        # Fewest features first, then the better score, then the larger penalty.
+        order = np.lexsort(
+            (
+                -np.broadcast_to(grid, mean.shape).ravel(),
+                -np.nan_to_num(mean, nan=-np.inf).ravel(),
+                features.ravel(),
+                ~allowed.ravel(),
+            )
+        )
+        chosen = np.unravel_index(order[0], mean.shape)
+        self.alpha_ = float(alphas[chosen[0]])
+        self._point = int(chosen[1])
+        self.sparsity_ = float(grid[chosen[1]])
+        self.best_score_ = float(mean[chosen])
+        self.best_index_ = int(order[0])
+        self.cv_results_ = {
+            "alpha": np.repeat(alphas, len(grid)),
+            "sparsity": np.tile(grid, len(alphas)),
+            "mean_test_score": mean.ravel(),
+            "std_test_score": scores.std(axis=1).ravel(),
+            "standard_error": error.ravel(),
+            "mean_n_features": features.ravel(),
+            **{f"split{i}_test_score": scores[:, i].ravel() for i in range(scores.shape[1])},
+        }
+
+    def _follow(self, prepared, sparsities, task):
+        """Follow the path on all rows with the chosen alpha and keep the chosen point."""
+        template = self._template(self.alpha_)
+        prepared = prepared.with_alpha(self.alpha_)
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self, name):
+                setattr(template, name, getattr(self, name))
+        trace = trace_path(
+            prepared.problem,
+            template._make_solver(),
+            template._make_starts(prepared),
+            sparsities,
+            task=task,
+        )
+        self.path_ = PathResult.from_trace(template, prepared, trace)
+        # The path ends where the last feature leaves; beyond, nothing changes.
+        self.best_estimator_ = self.path_.model(min(self._point, len(self.path_) - 1))
+        self.weights_ = self.best_estimator_.weights_
+        self.n_iter_ = len(self.path_)
+
+    # -- the chosen model -------------------------------------------------------------
+
+    def _get_support_mask(self):
+        check_is_fitted(self)
+        return self.weights_ > 0
+
+    @property
+    def feature_importances_(self):
+        """The weights, under the name that ``SelectFromModel`` looks for."""
+        check_is_fitted(self)
+        return self.weights_
+
+    @property
+    def _chosen(self):
+        check_is_fitted(self)
+        return self.best_estimator_
+
+    def predict(self, X):
+        """Predict with the chosen model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        """
+        return self._chosen.predict(X)
+
+
+class KnifeRegressorCV(RegressorMixin, _BaseKnifeCV):
+    """:class:`KnifeRegressor` with both penalties chosen by cross-validation.
+
+    Parameters
+    ----------
+    kernel : str or Kernel, default="rbf"
+    loss : str or Loss, default=None
+    alphas : float or array-like, default=(0.1, 0.3, 1.0)
+        Penalties on the norm of the machine to try.
+    sparsities : int or array-like, default=40
+        Number of weight penalties, or the increasing penalties themselves. A fold uses the
+        same ones, or with a linear kernel in proportion to its rows: see the notes.
+    rule : {"min", "1se"}, default="min"
+        The best mean score, or the fewest features within one standard error of it.
+    scoring : str, callable or None, default=None
+        None is the mean squared error, or the accuracy for classes.
+    cv : int, splitter or iterable, default=None
+        None is five folds, stratified for classes; below 200 rows, where one split into folds
+        is mostly luck, three times five.
+    solver, start, n_starts, standardize, fit_intercept, feature_groups, feature_costs, \\
+max_iter, tol, random_state
+        See :class:`KnifeRegressor`.
+    n_jobs : int, default=None
+        Folds and alphas run in parallel through joblib, on any of its backends, each on one
+        BLAS thread; the answer does not depend on it.
+
+    Attributes
+    ----------
+    alpha_, sparsity_ : float
+        The chosen penalties.
+    weights_ : ndarray of shape (n_features_in_,)
+    best_estimator_ : KnifeRegressor
+        Fitted on all rows.
+    best_score_ : float
+        Its mean score over the folds.
+    score_name_ : str
+        What is scored.
+    path_ : PathResult
+        On all rows, with the chosen ``alpha_``.
+    cv_results_ : dict of ndarray
+        One entry per pair of penalties.
+
+    Notes
+    -----
+    What a useless feature gains by fitting noise does not grow with the number of rows. A
+    non-linear kernel needs a weight of fixed size to take that gain, so a penalty keeps out the
+    same noise in a fold as in all rows. A linear kernel needs a weight that shrinks like one
+    over the rows, so there the penalty is taken in proportion to them.
+
+    Examples
+    --------
+    >>> from kernelknife import KnifeRegressorCV
+    >>> from kernelknife.datasets import make_sinusoidal
+    >>> X, y = make_sinusoidal(100, 5, random_state=0)
+    >>> model = KnifeRegressorCV(alphas=[0.1, 1.0], rule="1se").fit(X, y)
+    >>> model.get_support(indices=True)
+    array([0, 1, 2, 3, 4])
+    """
+
+    _single = KnifeRegressor
+    _default_scoring = "neg_mean_squared_error"
+
+    def _split_target(self, y):
+        return y, False
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+
+class KnifeClassifierCV(ClassifierMixin, _BaseKnifeCV):
+    """:class:`KnifeClassifier` with both penalties chosen by cross-validation.
+
+    Parameters
+    ----------
+    kernel, loss, alphas, sparsities, rule, scoring, cv, solver, start, n_starts, standardize, \\
+fit_intercept, feature_groups, feature_costs, max_iter, tol, n_jobs, random_state
+        See :class:`KnifeRegressorCV` and :class:`KnifeClassifier`.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+    alpha_, sparsity_, weights_, best_estimator_, best_score_, path_, cv_results_
+        See :class:`KnifeRegressorCV`.
+
+    Examples
+    --------
+    >>> from kernelknife import KnifeClassifierCV
+    >>> from kernelknife.datasets import make_skin_of_orange
+    >>> X, y = make_skin_of_orange(100, 6, random_state=0)
+    >>> model = KnifeClassifierCV(alphas=[0.1, 1.0], rule="1se").fit(X, y)
+    >>> model.get_support(indices=True)
+    array([0, 1, 2, 3])
+    """
+
+    _single = KnifeClassifier
+    _default_scoring = "accuracy"
+
+    def _split_target(self, y):
+        codes, self.classes_ = self._single()._check_targets(y)
+        return codes, True
+
+    def _resolved_loss(self):
+        return self._single(loss=self.loss)._resolved_loss()
+
+    def decision_function(self, X):
+        """Return the scores of the chosen model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+        """
+        return self._chosen.decision_function(X)
+
+    @available_if(gives_probabilities)
+    def predict_proba(self, X):
+        """Return class probabilities of the chosen model, for a loss that has them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        return self._chosen.predict_proba(X)
+
+
+def _check_splits(splits, codes, s):
+    """Raise where a fold cannot be fitted, and say which."""
+    if len(splits) < 2:
+        raise ValueError(f"cv gave {len(splits)} split(s); at least 2 are needed.")
+    for i, (train, test) in enumerate(splits):
+        if not s[train].any() or not s[test].any():
+            raise ValueError(f"Fold {i} has no training or no test rows with positive weight.")
+        if codes is not None:
+            missing = np.setdiff1d(codes, codes[train][s[train] > 0])
+            if len(missing):
+                raise ValueError(
+                    f"The training rows of fold {i} lack {len(missing)} of the "
+                    f"{len(np.unique(codes))} classes: use fewer folds, or a stratified cv."
+                )
+
+
+def _score_fold(template, X, y, s, train, test, grid, scorer, task):
+    """Follow the path on the training rows and score every point on the others."""
+    with limited_blas(), task:
+        prepared = template._prepare(X[train], y[train], s[train])
+        share = s[train].sum() / s.sum()
+        trace = trace_path(
+            prepared.problem,
+            template._make_solver(),
+            template._make_starts(prepared),
+            grid * share if prepared.kernel.convex else grid,
+            task=task,
+        )
+        weighted = {} if (s[test] == 1).all() else {"sample_weight": s[test]}
+        scores, n_selected = np.empty(len(grid)), np.zeros(len(grid), dtype=int)
+        for i, point in enumerate(trace.points):
+            model = clone(template)
+            model.n_features_in_ = X.shape[1]
+            model._publish(prepared, point)
+            scores[i] = scorer(model, X[test], y[test], **weighted)
+            n_selected[i] = model.get_support().sum()
+        # Past the end of the path no feature is left and nothing changes any more.
+        scores[len(trace.points) :] = scores[len(trace.points) - 1]
+        return FoldScores(scores, n_selected)

@@ -1,0 +1,130 @@
+"""Pictures: they draw what they were given, and say so."""
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+mpl.use("Agg")
+
+import matplotlib.pyplot as plt
+from matplotlib.text import Text
+from sklearn.exceptions import NotFittedError
+
+from kernelknife import KnifeClassifier, KnifeRegressor, KnifeRegressorCV, knife_path
+from kernelknife.datasets import make_sinusoidal, make_skin_of_orange
+from kernelknife.display import (
+    ConvergenceDisplay,
+    CVDisplay,
+    KernelDisplay,
+    WeightPathDisplay,
+    WeightsDisplay,
+    _spread,
+)
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def chosen():
+    X, y = make_sinusoidal(80, 5, random_state=0)
+    return KnifeRegressorCV(alphas=[0.1, 1.0], sparsities=15, cv=3).fit(X, y)
+
+
+def labels(ax):
+    return [text.get_text() for text in ax.texts]
+
+
+def overlaps(display):
+    display.figure_.canvas.draw()
+    # An annotation would count its leader line in; the text alone must not overlap.
+    boxes = [
+        Text.get_window_extent(text) for text in display.ax_.texts if text.get_text()[0] == "x"
+    ]
+    return sum(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[i + 1 :])
+
+
+@pytest.mark.parametrize("noise", [6, 56, 1996])
+def test_paths_of_any_width_are_labelled_without_overlap(noise):
+    X, y = make_skin_of_orange(60, noise, random_state=0)
+    path = knife_path(X, y, sparsities=12, start="laplace")
+    display = path.plot()
+    assert len(display.lines_) <= 15
+    first = np.argmin(path.ranking)
+    assert_allclose(display.lines_[0].get_ydata(), path.weights[:, first])
+    assert f"x{first}" in labels(display.ax_)
+    assert overlaps(display) == 0
+
+
+def test_labels_are_spread_in_order():
+    places = _spread([0.5, 0.5, 0.51, 0.1, 1.0, 1.0], 0.06)
+    assert np.all(np.diff(np.sort(places)) >= 0.06 - 1e-12)
+    assert places[3] == min(places)
+    assert max(places) <= 1.0 + 1e-12
+
+
+def test_the_chosen_penalty_is_marked_and_its_features_coloured(chosen):
+    display = WeightPathDisplay.from_estimator(chosen)
+    assert "chosen" in labels(display.ax_)
+    assert len(display.lines_) == chosen.get_support().sum()
+
+
+def test_cross_validation_shows_one_line_per_alpha(chosen):
+    display = CVDisplay.from_estimator(chosen)
+    assert len(display.lines_) == 2
+    assert {"min", "1se"} & set(labels(display.ax_))
+    assert "mean squared error" in display.ax_.get_ylabel()
+    rows = chosen.cv_results_["alpha"] == 0.1
+    assert_allclose(display.lines_[0].get_ydata(), -chosen.cv_results_["mean_test_score"][rows])
+    assert "features" in display.count_ax_.get_ylabel()
+
+
+def test_convergence_shows_every_start():
+    X, y = make_sinusoidal(60, 3, random_state=0)
+    model = KnifeRegressor(n_starts=3, random_state=0, sparsity=2.0).fit(X, y)
+    display = ConvergenceDisplay.from_estimator(model)
+    assert len(display.lines_) == 5
+    text = [entry.get_text() for entry in display.ax_.get_legend().get_texts()]
+    assert sum("(kept)" in entry for entry in text) == 1
+
+
+def test_weights_as_bars():
+    weights = np.zeros(200)
+    weights[10:60] = np.linspace(0.1, 1.0, 50)
+    display = WeightsDisplay(weights, [f"gene {j}" for j in range(200)]).plot()
+    assert len(display.bars_) == 30
+    assert "50 of 200" in display.ax_.get_title(loc="left")
+    assert display.ax_.get_yticklabels()[0].get_text() == "gene 59"
+    nothing = WeightsDisplay(np.zeros(5), list("abcde")).plot()
+    assert "none of 5" in nothing.ax_.get_title(loc="left")
+
+
+def test_kernel_before_and_after():
+    X, y = make_skin_of_orange(60, 6, random_state=0)
+    model = KnifeClassifier(sparsity=3.0).fit(X, y)
+    display = KernelDisplay.from_estimator(model, X, y)
+    order = np.argsort(y, kind="stable")
+    _, after = model.kernel_matrices(X)
+    assert_allclose(display.images_[1].get_array(), after[np.ix_(order, order)])
+    assert [name for name, _ in display.groups] == ["0", "1"]
+
+
+def test_given_axes_are_used(chosen):
+    figure, axes = plt.subplots(1, 4)
+    assert WeightPathDisplay.from_estimator(chosen, ax=axes[0]).figure_ is figure
+    assert CVDisplay.from_estimator(chosen, ax=axes[1]).ax_ is axes[1]
+    display = WeightsDisplay.from_estimator(chosen, ax=axes[2], bar_kwargs={"color": "red"})
+    assert display.ax_ is axes[2]
+    style = {"linewidth": 5.0}
+    line = WeightPathDisplay.from_estimator(chosen, ax=axes[3], line_kwargs=style).lines_[0]
+    assert line.get_linewidth() == 5.0
+
+
+def test_an_unfitted_estimator_is_refused():
+    for display in (WeightPathDisplay, CVDisplay):
+        with pytest.raises(NotFittedError):
+            display.from_estimator(KnifeRegressorCV())

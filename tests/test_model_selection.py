@@ -1,0 +1,229 @@
+"""Cross-validation: honest folds, the same answer everywhere, clear behaviour at the edges."""
+
+import pickle
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+import skops.io
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.callback import ProgressBar
+from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from kernelknife import KnifeClassifier, KnifeClassifierCV, KnifeRegressor, KnifeRegressorCV
+from kernelknife.datasets import make_linear, make_sinusoidal, make_skin_of_orange
+
+SMALL = {"sparsities": 10, "alphas": [0.1, 1.0], "cv": 3}
+
+
+@pytest.fixture(scope="module")
+def sinusoid():
+    return make_sinusoidal(80, 5, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def fitted(sinusoid):
+    return KnifeRegressorCV(**SMALL).fit(*sinusoid)
+
+
+def test_it_chooses_both_penalties_and_predicts(fitted):
+    assert fitted.alpha_ in (0.1, 1.0)
+    assert_allclose(fitted.sparsity_, fitted.best_estimator_.sparsity)
+    assert set(range(4)) <= set(fitted.get_support(indices=True))
+    X, y = make_sinusoidal(500, 5, random_state=1)
+    assert fitted.score(X, y) > 0.8
+    assert_allclose(fitted.predict(X), fitted.best_estimator_.predict(X))
+    assert_array_equal(fitted.weights_, fitted.best_estimator_.weights_)
+    assert isinstance(fitted.best_estimator_, KnifeRegressor)
+    assert len(fitted.path_) <= 10
+
+
+def test_results_are_a_tidy_table(fitted):
+    frame = pd.DataFrame(fitted.cv_results_)
+    assert len(frame) == 2 * 10
+    best = frame.iloc[fitted.best_index_]
+    assert best["mean_test_score"] == fitted.best_score_ == frame["mean_test_score"].max()
+    splits = frame[[f"split{i}_test_score" for i in range(3)]]
+    assert_allclose(splits.mean(axis=1), frame["mean_test_score"])
+
+
+def test_a_fold_score_is_that_of_an_independent_fit(sinusoid):
+    """What a fold reports is what a user would get on its training rows alone."""
+    X, y = sinusoid
+    model = KnifeRegressorCV(alphas=0.3, sparsities=[2.0, 4.0], cv=KFold(3)).fit(X, y)
+    for i, (train, test) in enumerate(KFold(3).split(X)):
+        alone = KnifeRegressor(alpha=0.3, sparsity=4.0).fit(X[train], y[train])
+        error = np.mean((alone.predict(X[test]) - y[test]) ** 2)
+        assert_allclose(-model.cv_results_[f"split{i}_test_score"][1], error, rtol=0.02)
+
+
+def test_linear_folds_take_the_penalty_in_proportion_to_their_rows():
+    X, y = make_linear(90, 5, random_state=0)
+    model = KnifeRegressorCV(kernel="linear", alphas=1.0, sparsities=[30.0], cv=KFold(3))
+    model.fit(X, y)
+    train, test = next(KFold(3).split(X))
+    alone = KnifeRegressor(kernel="linear", sparsity=20.0, tol=1e-8).fit(X[train], y[train])
+    error = np.mean((alone.predict(X[test]) - y[test]) ** 2)
+    assert_allclose(-model.cv_results_["split0_test_score"][0], error, rtol=1e-3)
+
+
+def test_held_out_rows_are_never_seen(sinusoid):
+    """Spoil the held-out rows of one fold: its model, and so its prediction, must not move."""
+    X, y = sinusoid
+    seen = {}
+
+    def record(name):
+        def score(model, X, y):
+            seen.setdefault(name, []).append(model.predict(np.zeros((1, 10)))[0])
+            return -np.mean((model.predict(X) - y) ** 2)
+
+        return score
+
+    train, test = next(KFold(4).split(X))
+    spoiled_X, spoiled_y = X.copy(), y.copy()
+    spoiled_X[test] *= 50.0
+    spoiled_y[test] -= 1000.0
+    rest = (np.setdiff1d(train, train[:5]), train[:5])
+    for name, data in (("clean", (X, y)), ("spoiled", (spoiled_X, spoiled_y))):
+        options = {"sparsities": [1.0, 5.0], "alphas": 1.0, "cv": [(train, test), rest]}
+        KnifeRegressorCV(scoring=record(name), **options).fit(*data)
+    assert_array_equal(seen["clean"][:2], seen["spoiled"][:2])
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
+def test_any_backend_gives_the_same_bits(backend, fitted, sinusoid):
+    with joblib.parallel_config(backend=backend, n_jobs=2):
+        other = KnifeRegressorCV(**SMALL).fit(*sinusoid)
+    explicit = KnifeRegressorCV(**SMALL, n_jobs=2).fit(*sinusoid)
+    for model in (other, explicit):
+        assert_array_equal(model.weights_, fitted.weights_)
+        for key, values in fitted.cv_results_.items():
+            assert_array_equal(model.cv_results_[key], values)
+
+
+def test_one_standard_error_is_sparser():
+    X, y = make_skin_of_orange(90, 6, random_state=1)
+    best = KnifeClassifierCV(**SMALL).fit(X, y)
+    simple = KnifeClassifierCV(**SMALL, rule="1se").fit(X, y)
+    frame = pd.DataFrame(best.cv_results_)
+    top = frame.iloc[best.best_index_]
+    bar = top["mean_test_score"] - frame["standard_error"].max()
+    assert bar <= simple.best_score_ <= best.best_score_
+    count = pd.Series(best.cv_results_["mean_n_features"])
+    assert count[simple.best_index_] <= count[best.best_index_]
+
+
+def test_any_scoring(sinusoid):
+    X, y = make_skin_of_orange(80, 4, random_state=0)
+    model = KnifeClassifierCV(**SMALL, scoring="roc_auc").fit(X, y)
+    assert 0.8 < model.best_score_ <= 1.0
+    proba = KnifeClassifierCV(**SMALL, loss="logistic", scoring="neg_log_loss").fit(X, y)
+    assert proba.predict_proba(X).shape == (80, 2)
+    assert not hasattr(model, "predict_proba")
+    own = KnifeRegressorCV(**SMALL, scoring=lambda model, X, y: model.score(X, y)).fit(*sinusoid)
+    assert 0.5 < own.best_score_ < 1
+
+
+def test_groups_are_kept_together(rng):
+    groups = np.repeat(np.arange(12), 5)
+    X = rng.normal(size=(60, 4)) + rng.normal(size=(12, 4))[groups]
+    y = np.sin(X[:, 0])
+    seen = []
+
+    class Watching(GroupKFold):
+        def split(self, X, y=None, groups=None):
+            for train, test in super().split(X, y, groups):
+                seen.append(set(groups[train]) & set(groups[test]))
+                yield train, test
+
+    options = {**SMALL, "cv": Watching(3)}
+    KnifeRegressorCV(**options).fit(X, y, groups=groups)
+    assert seen == [set()] * 3
+    with pytest.raises(ValueError, match="groups"):
+        KnifeRegressorCV(**options).fit(X, y)
+
+
+def test_nan_scores_are_passed_over_with_a_warning(sinusoid):
+    def sometimes(model, X, y):
+        error = np.mean((model.predict(X) - y) ** 2)
+        return np.nan if np.count_nonzero(model.weights_) > 5 else -error
+
+    with pytest.warns(UserWarning, match="scores are NaN"):
+        model = KnifeRegressorCV(**SMALL, scoring=sometimes).fit(*sinusoid)
+    assert np.isfinite(model.best_score_)
+    with (
+        pytest.warns(UserWarning, match="scores are NaN"),
+        pytest.raises(ValueError, match="none can be chosen"),
+    ):
+        KnifeRegressorCV(**SMALL, scoring=lambda model, X, y: np.nan).fit(*sinusoid)
+
+
+def test_a_fold_without_a_class_is_named():
+    X, y = make_skin_of_orange(60, 2, random_state=0)
+    order = np.argsort(y)
+    with pytest.raises(ValueError, match="training rows of fold 0 lack 1 of the 2 classes"):
+        KnifeClassifierCV(**{**SMALL, "cv": KFold(2)}).fit(X[order], y[order])
+    KnifeClassifierCV(**{**SMALL, "cv": StratifiedKFold(2)}).fit(X[order], y[order])
+
+
+def test_a_path_of_one_point(sinusoid):
+    model = KnifeRegressorCV(sparsities=[3.0], alphas=1.0, cv=3).fit(*sinusoid)
+    assert model.sparsity_ == 3.0
+    assert len(model.path_) == 1
+    assert KnifeRegressorCV(sparsities=1, alphas=1.0, cv=3).fit(*sinusoid).weights_.any()
+
+
+def test_several_classes_and_outputs(rng):
+    X = rng.normal(size=(90, 5))
+    y = np.digitize(np.hypot(X[:, 0], X[:, 1]), [0.8, 1.5])
+    model = KnifeClassifierCV(**SMALL).fit(X, y)
+    assert_array_equal(model.classes_, [0, 1, 2])
+    assert model.decision_function(X).shape == (90, 3)
+    assert {0, 1} <= set(model.get_support(indices=True))
+    Y = np.column_stack([np.sin(X[:, 0]), X[:, 1] ** 2])
+    assert KnifeRegressorCV(**SMALL).fit(X, Y).predict(X).shape == (90, 2)
+
+
+def test_pipeline_pickle_and_skops(fitted, sinusoid):
+    X, y = sinusoid
+    pipe = make_pipeline(StandardScaler(), KnifeRegressorCV(**SMALL))
+    assert cross_val_score(pipe, X, y, cv=3).mean() > 0.5
+    again = pickle.loads(pickle.dumps(fitted))
+    assert_array_equal(again.predict(X), fitted.predict(X))
+    for model in (fitted.best_estimator_, KnifeClassifier(kernel="rbf").fit(X, y > 0)):
+        stored = skops.io.dumps(model)
+        types = skops.io.get_untrusted_types(data=stored)
+        assert all(name.startswith("kernelknife.") for name in types)
+        loaded = skops.io.loads(stored, trusted=types)
+        assert_array_equal(loaded.predict(X), model.predict(X))
+
+
+def test_progress_shows_the_tree(sinusoid, capfd):
+    KnifeRegressorCV(**SMALL).fit(*sinusoid)
+    assert capfd.readouterr() == ("", "")
+    for jobs in (1, 2):
+        model = KnifeRegressorCV(**SMALL, n_jobs=jobs).set_callbacks(ProgressBar())
+        model.fit(*sinusoid)
+        shown = capfd.readouterr().out
+        for word in ("cv", "alpha=0.1", "fold", "path"):
+            assert word in shown
+
+
+@pytest.mark.parametrize(
+    ("params", "error", "words"),
+    [
+        ({"rule": "best"}, ValueError, "'min' or '1se'"),
+        ({"alphas": []}, ValueError, "alphas"),
+        ({"alphas": [0.0, 1.0]}, ValueError, "alphas must be a number > 0"),
+        ({"sparsities": [2.0, 1.0]}, ValueError, "increasing"),
+        ({"cv": [(np.arange(40), np.arange(40, 80))]}, ValueError, "at least 2"),
+        ({"kernel": "gauss"}, ValueError, "Unknown kernel"),
+        ({"scoring": "acuracy"}, ValueError, "scoring"),
+    ],
+)
+def test_mistakes_are_explained(params, error, words, sinusoid):
+    with pytest.raises(error, match=words):
+        KnifeRegressorCV(**{**SMALL, **params}).fit(*sinusoid)
