@@ -86,6 +86,24 @@ def test_exactly_so_many_features(path, sinusoid, k):
         assert set(model.get_support(indices=True)) <= set(range(5))
 
 
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "laplace"])
+def test_exactly_so_many_even_where_features_leave_together(kernel, rng):
+    X = np.repeat(rng.normal(size=(60, 2)), 3, axis=1)  # triplets of equal columns
+    path = knife_path(X, X[:, 0] - X[:, 3], kernel=kernel, sparsities=15)
+    for k in range(1, 7):
+        model = path.at(n_features=k)
+        assert np.count_nonzero(model.weights_) == k
+        assert model.score(X, X[:, 0] - X[:, 3]) > 0.02  # shrunk, but a model
+
+
+def test_a_free_feature_stays_and_the_path_still_ends(sinusoid):
+    costs = np.ones(10)
+    costs[4] = 0.0
+    path = knife_path(*sinusoid, feature_costs=costs, sparsities=15)
+    assert len(path) < 80
+    assert_array_equal(np.flatnonzero(path.weights[-1]), [4])
+
+
 def test_at_a_penalty(path):
     assert (
         path.at(sparsity=5.0).sparsity == path.sparsities[np.argmin(np.abs(path.sparsities - 5.0))]

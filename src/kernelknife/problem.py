@@ -124,22 +124,30 @@ class Problem:
 
     def with_alpha(self, alpha):
         """Return the same problem with another ``alpha``."""
-        return self._variant(self.kernel, alpha, slice(None))
+        return self._variant(alpha=alpha)
 
     def with_kernel(self, kernel, rows=slice(None)):
         """Return the same problem with another kernel, on some of the rows."""
-        return self._variant(kernel, self.alpha, rows)
+        return self._variant(kernel=kernel, rows=rows)
 
-    def _variant(self, kernel, alpha, rows):
+    def with_weights(self, kept):
+        """Return the problem that has only the weights ``kept``, an increasing index."""
+        owner = np.arange(self.n_weights) if self.groups is None else self.groups
+        return self._variant(columns=np.isin(owner, kept))
+
+    def _variant(self, *, kernel=None, alpha=None, rows=slice(None), columns=slice(None)):
+        groups, costs = self.groups, self.column_costs
+        if groups is not None:
+            groups = np.unique(groups[columns], return_inverse=True)[1]
         return Problem(
-            self.data[rows],
+            self.data[rows][:, columns],
             self.Y[rows],
-            kernel,
+            kernel or self.kernel,
             self.loss,
-            alpha=alpha,
+            alpha=alpha or self.alpha,
             sample_weight=self.sample_weight[rows],
-            groups=self.groups,
-            costs=self.column_costs,
+            groups=groups,
+            costs=None if costs is None else costs[columns],
             fit_intercept=self.fit_intercept,
         )
 

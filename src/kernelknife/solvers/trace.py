@@ -22,6 +22,7 @@ SWEEP_MAX = 40
 SWEEP_TOL = 1e-3
 PROBE = 0.1  # penalty at which starts are compared, as the same share
 PROBE_TOL = 1e-2
+EXTENSION = 50  # most points added where the path turns out longer than the sweep
 END_STEPS = 2  # bisections that locate where the last feature leaves
 
 
@@ -92,6 +93,7 @@ def trace_path(
     points: list[Solution] = []
     here, damping = first.state, first.damping
     nothing = problem.solve(np.zeros(problem.n_weights))
+    spent += nothing.inner.solves
     for sparsity in _onwards(grid, extend):
         with task.subtask("point"):
             found = step.solve(problem, here, float(sparsity), damping=min(damping, 1.0))
@@ -102,7 +104,7 @@ def trace_path(
         points.append(found.light())
         if task.stopped or (len(points) >= len(grid) and not extend):
             break
-        if not found.w.any() and sparsity > 0:
+        if not _alive(problem, found) and sparsity > 0:
             break
     return Trace(tuple(points), start.name, spent)
 
@@ -123,8 +125,8 @@ def place_points(problem: Problem, solver, first: Solution, n_points: int):
     for _ in range(SWEEP_MAX):
         found = loose.solve(problem, here, sparsity, damping=min(damping, 1.0))
         spent += found.n_solves
-        alive = int(np.count_nonzero(found.w)) if found.objective < problem.null_value else 0
-        seen.append((sparsity, alive))
+        alive = _alive(problem, found)
+        seen.append((sparsity, int(np.count_nonzero(found.w)) if alive else 0))
         if not alive:
             break
         before, here, damping = found, found.state, found.damping
@@ -135,8 +137,7 @@ def place_points(problem: Problem, solver, first: Solution, n_points: int):
             middle = np.sqrt(low * high)
             found = loose.solve(problem, before.state, middle, damping=min(before.damping, 1.0))
             spent += found.n_solves
-            alive = found.w.any() and found.objective < problem.null_value
-            low, high = (middle, high) if alive else (low, middle)
+            low, high = (middle, high) if _alive(problem, found) else (low, middle)
         seen[-1] = (high, 0)
         if low > seen[-2][0]:
             seen.insert(-1, (low, seen[-2][1] and 1))
@@ -149,6 +150,11 @@ def place_points(problem: Problem, solver, first: Solution, n_points: int):
     grid = np.exp(np.interp(ticks, measure, where))
     grid[-1] = seen[-1][0]
     return np.concatenate([[0.0], grid]), spent
+
+
+def _alive(problem, solution):
+    """Whether a feature is left that a larger penalty could still drive out."""
+    return solution.w[problem.costs > 0].any() and solution.objective < problem.null_value
 
 
 def _emptied(solution, nothing: State):
@@ -171,35 +177,41 @@ def _emptied(solution, nothing: State):
 def exactly(problem: Problem, solver, trace: Trace, n_select: int) -> Solution:
     """Return a solution with exactly ``n_select`` weights, from the neighbourhood of a path.
 
-    The last point with at least that many weights is the origin; where its successor has
-    fewer still, the smallest weights are dropped and the others solved again.
+    Where the path skips that number, the largest weights of a point with the next larger
+    number are solved for alone, with the penalty lowered until all of them stay.
     """
     counts = np.array([np.count_nonzero(point.w) for point in trace.points])
     exact = np.flatnonzero(counts == n_select)
     if len(exact):
         return trace.points[exact[0]]
-    enough = np.flatnonzero(counts > n_select)
-    origin = trace.points[enough[-1] if len(enough) else 0]
-    order = np.argsort(-origin.w, kind="stable")
-    w = np.zeros_like(origin.w)
-    w[order[:n_select]] = np.maximum(origin.w[order[:n_select]], 1e-2)
-    # With the penalty of the origin kept, a survivor may still leave: lower it until none does.
+    # As with an exact number, the smallest penalty at which that many are left.
+    more = counts[counts > n_select]
+    origin = trace.points[int(np.argmax(counts == more.min())) if len(more) else 0]
+    kept = np.sort(np.argsort(-origin.w, kind="stable")[:n_select])
+    alone = problem.with_weights(kept)
+    start = np.maximum(origin.w[kept], 1e-2)
+    loose = _loose(solver, solver.tol)
     sparsity = origin.sparsity
-    for _ in range(20):
-        found = _loose(solver, solver.tol).solve(problem, w, sparsity)
+    while True:
+        found = loose.solve(alone, start, sparsity)
         if np.count_nonzero(found.w) == n_select:
-            return found
-        sparsity = sparsity / 4.0 if sparsity > 1e-8 * problem.null_value else 0.0
-    state = problem.solve(w)
-    return replace(
-        found,
-        w=w,
-        C=state.inner.C,
-        b=state.inner.b,
-        objective=state.smooth,
-        loss=state.inner.loss,
-        sparsity=0.0,
-    )
+            break
+        if sparsity == 0.0:
+            # Even without a penalty one of them has no use; it stays at its starting weight.
+            state = alone.solve(np.where(found.w > 0, found.w, start))
+            found = replace(
+                found,
+                w=state.w,
+                C=state.inner.C,
+                b=state.inner.b,
+                objective=state.smooth,
+                loss=state.inner.loss,
+            )
+            break
+        sparsity = sparsity / 4.0 if sparsity > 1e-6 * problem.null_value else 0.0
+    w = np.zeros_like(origin.w)
+    w[kept] = found.w
+    return replace(found, w=w, state=None)
 
 
 def _loose(solver, tol):
@@ -213,8 +225,5 @@ def _loose(solver, tol):
 def _onwards(grid, extend):
     """Yield the grid, then go on past its end where the path turned out longer."""
     yield from grid
-    if extend:
-        last = grid[-1]
-        while last > 0:
-            last *= 1.1
-            yield last
+    if extend and grid[-1] > 0:
+        yield from grid[-1] * 1.1 ** np.arange(1, EXTENSION + 1)
