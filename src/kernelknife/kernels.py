@@ -333,17 +333,8 @@ class Polynomial(Kernel):
         return self.degree * (self.degree - 1) * (s + self.coef0) ** (self.degree - 2)
 
 
-class RBF(Kernel):
-    """Gaussian kernel ``exp(-gamma * sum_j w_j**2 (x_j - z_j)**2)``.
-
-    Parameters
-    ----------
-    gamma : float, default=1.0
-        Inverse squared bandwidth shared by all features. The weights act as scales of
-        their own, so 1 is right for standardised data.
-    """
-
-    form = "distance"
+class _Exponential(Kernel):
+    """``exp(-gamma s)`` of whatever form."""
 
     def __init__(self, gamma=1.0):
         self.gamma = gamma
@@ -362,7 +353,20 @@ class RBF(Kernel):
         return k * self.gamma**2
 
 
-class Laplace(Kernel):
+class RBF(_Exponential):
+    """Gaussian kernel ``exp(-gamma * sum_j w_j**2 (x_j - z_j)**2)``.
+
+    Parameters
+    ----------
+    gamma : float, default=1.0
+        Inverse squared bandwidth shared by all features. The weights act as scales of
+        their own, so 1 is right for standardised data.
+    """
+
+    form = "distance"
+
+
+class Laplace(_Exponential):
     """Laplace kernel ``exp(-gamma * sum_j w_j abs(x_j - z_j))``, linear in the weights.
 
     Parameters
@@ -379,19 +383,6 @@ class Laplace(Kernel):
 
     form = "absolute"
     linear_in_weights = True
-
-    def __init__(self, gamma=1.0):
-        self.gamma = gamma
-
-    def validate(self):
-        check_number(self.gamma, "gamma", strict=True)
-
-    def profile(self, s):
-        k = s * -self.gamma
-        return np.exp(k, out=k)
-
-    def slope(self, s, k):
-        return k * -self.gamma
 
 
 class Matern(Kernel):

@@ -69,19 +69,15 @@ class Alternate:
                 objective = state.smooth + float(penalty @ state.w)
             history.append(objective)
             solves.append(spent)
-        return Solution(
-            w=state.w,
-            C=state.inner.C,
-            b=state.inner.b,
+        return Solution.at(
+            state,
             sparsity=sparsity,
             objective=objective,
-            loss=state.inner.loss,
             history=tuple(history),
             solves=tuple(solves),
             kkt_residual=residual,
             converged=converged,
             message=message,
-            state=state,
         )
 
     @staticmethod

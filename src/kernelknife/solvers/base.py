@@ -67,6 +67,25 @@ class Solution:
     state: State | None = None
     damping: float = 1.0
 
+    @classmethod
+    def at(cls, state: State, **facts):
+        """Return the solution whose machine is that of ``state``."""
+        inner = state.inner
+        return cls(w=state.w, C=inner.C, b=inner.b, loss=inner.loss, state=state, **facts)
+
+    def moved(self, state: State, objective: float):
+        """Return the solution with the machine of another state, its history kept."""
+        inner = state.inner
+        return replace(
+            self,
+            w=state.w,
+            C=inner.C,
+            b=inner.b,
+            loss=inner.loss,
+            objective=objective,
+            state=state,
+        )
+
     @property
     def n_solves(self):
         return self.solves[-1]

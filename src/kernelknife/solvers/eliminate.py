@@ -146,19 +146,15 @@ class Eliminate:
             spent += state.inner.solves
             objective = min(objective, state.smooth + float(penalty @ state.w))
             history[-1], solves[-1] = objective, spent
-        return Solution(
-            w=state.w,
-            C=state.inner.C,
-            b=state.inner.b,
+        return Solution.at(
+            state,
             sparsity=sparsity,
             objective=objective,
-            loss=state.inner.loss,
             history=tuple(history),
             solves=tuple(solves),
             kkt_residual=residual,
             converged=converged,
             message=message,
-            state=state,
             damping=damping,
         )
 

@@ -158,19 +158,12 @@ def _alive(problem, solution):
 
 
 def _emptied(solution, nothing: State):
-    """Return the solution with all weights at zero: below it, a path is a dead branch."""
-    inner = nothing.inner
+    """Return the solution with all weights at zero: above it, a path is a dead branch."""
     return replace(
-        solution,
-        w=nothing.w,
-        C=inner.C,
-        b=inner.b,
-        objective=inner.value,
-        loss=inner.loss,
-        history=(*solution.history, inner.value),
+        solution.moved(nothing, nothing.smooth),
+        history=(*solution.history, nothing.smooth),
         solves=(*solution.solves, solution.n_solves),
         kkt_residual=0.0,
-        state=nothing,
     )
 
 
@@ -199,14 +192,7 @@ def exactly(problem: Problem, solver, trace: Trace, n_select: int) -> Solution:
         if sparsity == 0.0:
             # Even without a penalty one of them has no use; it stays at its starting weight.
             state = alone.solve(np.where(found.w > 0, found.w, start))
-            found = replace(
-                found,
-                w=state.w,
-                C=state.inner.C,
-                b=state.inner.b,
-                objective=state.smooth,
-                loss=state.inner.loss,
-            )
+            found = found.moved(state, state.smooth)
             break
         sparsity = sparsity / 4.0 if sparsity > 1e-6 * problem.null_value else 0.0
     w = np.zeros_like(origin.w)
