@@ -66,6 +66,9 @@ def test_large_finite_values_are_not_taken_for_infinity(data):
         ({"feature_groups": {"a": [7]}}, ValueError, "no such column"),
         ({"feature_groups": {"a": ["dose"]}}, ValueError, "'dose'.*no such column"),
         ({"feature_groups": {"a": [1], "b": [1]}}, ValueError, "both 'a' and 'b'"),
+        ({"feature_groups": [[0, 1], [2, 3]]}, ValueError, "list of lists"),
+        ({"feature_groups": {"a": 0}}, TypeError, "list of columns: write"),
+        ({"feature_groups": {"a": "dose"}}, TypeError, "list of columns: write"),
         ({"feature_costs": [1.0]}, ValueError, "one number per column"),
         ({"feature_costs": [1.0, -1.0, 1.0, 1.0]}, ValueError, "finite and >= 0"),
         ({"n_features_to_select": 5}, ValueError, "more than the 4 features"),
@@ -144,6 +147,17 @@ def test_an_indefinite_kernel_says_what_to_change(rng):
 def test_huge_values_without_standardisation(data):
     with pytest.raises(ValueError, match=r"overflow inside a kernel.*standardize=True"):
         KnifeRegressor(standardize=False).fit(data[0] * 1e60, data[1])
+
+
+def test_huge_targets_without_standardisation(data):
+    with pytest.raises(ValueError, match=r"y has values up to .*overflow.*standardize=True"):
+        KnifeRegressor(standardize=False).fit(data[0], data[1] * 1e60)
+
+
+def test_a_tiny_alpha_ends_the_support_vector_machine_with_a_warning(data):
+    model = KnifeClassifier(kernel="linear", loss="hinge", alpha=1e-8)
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        model.fit(data[0], data[0][:, 0] * data[0][:, 1] > 0)
 
 
 def test_non_convergence_is_never_silent():

@@ -1,7 +1,9 @@
 """Estimators as their users see them."""
 
 import pickle
+import sys
 
+import joblib
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -16,6 +18,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
+from threadpoolctl import threadpool_info
 
 from kernelknife import KnifeClassifier, KnifeRegressor
 from kernelknife.datasets import make_sinusoidal, make_skin_of_orange
@@ -277,6 +280,23 @@ def test_the_answer_does_not_depend_on_n_jobs(orange):
     for other in fits[1:]:
         assert_array_equal(other.weights_, fits[0].weights_)
         assert_array_equal(other.dual_coef_, fits[0].dual_coef_)
+
+
+def test_threads_may_share_a_problem(orange):
+    X, y = orange
+    alone = KnifeClassifier(n_starts=4, sparsity=2.0, random_state=0, n_jobs=1).fit(X, y)
+    before = [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with joblib.parallel_config(backend="threading"):
+            threads = KnifeClassifier(n_starts=4, sparsity=2.0, random_state=0, n_jobs=4)
+            threads.fit(X, y)
+    finally:
+        sys.setswitchinterval(interval)
+    assert_array_equal(threads.weights_, alone.weights_)
+    after = [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+    assert after == before
 
 
 # -- fitted state --------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import pytest
 import skops.io
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.callback import ProgressBar
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -144,6 +145,26 @@ def test_groups_are_kept_together(rng):
     assert seen == [set()] * 3
     with pytest.raises(ValueError, match="groups"):
         KnifeRegressorCV(**options).fit(X, y)
+
+
+def test_feature_groups_by_name(rng):
+    frame = pd.DataFrame(rng.normal(size=(60, 4)), columns=list("abcd"))
+    model = KnifeRegressorCV(**SMALL, feature_groups={"pair": ["a", "c"]})
+    model.fit(frame, np.sin(frame["a"]) + 0.1 * frame["c"])
+    assert model.weights_[0] == model.weights_[2] > 0
+
+
+def test_what_either_rule_would_choose(fitted):
+    frame = pd.DataFrame(fitted.cv_results_)
+    assert fitted.best_index_ == fitted.choices_["min"]
+    simple = frame.iloc[fitted.choices_["1se"]]
+    assert simple["mean_n_features"] <= frame.iloc[fitted.choices_["min"]]["mean_n_features"]
+    assert fitted.sparsity_ == fitted.best_estimator_.sparsity_
+
+
+def test_non_convergence_is_never_silent(sinusoid):
+    with pytest.warns(ConvergenceWarning, match="points of the path did not converge"):
+        KnifeRegressorCV(**SMALL, max_iter=1).fit(*sinusoid)
 
 
 def test_nan_scores_are_passed_over_with_a_warning(sinusoid):

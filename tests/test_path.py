@@ -7,9 +7,11 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.callback import ProgressBar
+from sklearn.exceptions import ConvergenceWarning
 
 from kernelknife import KnifeClassifier, KnifeRegressor, knife_path
 from kernelknife.datasets import make_linear, make_sinusoidal, make_skin_of_orange
+from kernelknife.kernels import Sigmoid
 from kernelknife.losses import SquaredHinge
 from kernelknife.path import rank_features
 
@@ -102,6 +104,31 @@ def test_a_free_feature_stays_and_the_path_still_ends(sinusoid):
     path = knife_path(*sinusoid, feature_costs=costs, sparsities=15)
     assert len(path) < 80
     assert_array_equal(np.flatnonzero(path.weights[-1]), [4])
+
+
+def test_asking_for_more_features_than_have_a_use_is_said(rng):
+    X = rng.normal(size=(60, 6))
+    with pytest.warns(ConvergenceWarning, match="ask for fewer features"):
+        model = KnifeRegressor(kernel="laplace", n_features_to_select=5).fit(X, np.sin(X[:, 0]))
+    assert np.count_nonzero(model.weights_) == 5
+    assert not model.converged_
+    assert_allclose(model.history_[-1], model.objective_)
+
+
+def test_all_factorisations_are_counted(sinusoid):
+    model = KnifeRegressor(n_features_to_select=3).fit(*sinusoid)
+    assert model.n_solves_ > 50
+
+
+def test_non_convergence_is_never_silent(sinusoid):
+    with pytest.warns(ConvergenceWarning, match="of 6 points of the path did not converge"):
+        path = knife_path(*sinusoid, max_iter=1, sparsities=[0.0, 1.0, 2.0, 3.0, 4.0, 5.0])
+    assert not path.converged.all()
+
+
+def test_an_indefinite_kernel_has_a_path_where_it_has_a_fit(sinusoid):
+    path = knife_path(*sinusoid, kernel=Sigmoid(gamma=0.3), sparsities=8)
+    assert path.n_selected[0] > 0
 
 
 def test_at_a_penalty(path):

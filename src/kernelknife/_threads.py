@@ -6,12 +6,20 @@ times slower with two threads than with one.
 
 from contextlib import contextmanager
 from functools import cache
+from threading import Lock
+from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
 __all__ = ["limited_blas"]
 
 SMALL = 1000
+
+# The limit belongs to the process. Where fits overlap in threads, the first to come sets it
+# and the last to go takes it back.
+_lock = Lock()
+_holders = 0
+_limit: Any = None
 
 
 @cache
@@ -22,8 +30,18 @@ def _controller():
 @contextmanager
 def limited_blas(n_rows=0):
     """Use one BLAS thread inside, unless the kernel matrix has many rows."""
+    global _holders, _limit
     if n_rows >= SMALL:
         yield
-    else:
-        with _controller().limit(limits=1, user_api="blas"):
-            yield
+        return
+    with _lock:
+        if _holders == 0:
+            _limit = _controller().limit(limits=1, user_api="blas")
+        _holders += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _holders -= 1
+            if _holders == 0:
+                _limit.restore_original_limits()

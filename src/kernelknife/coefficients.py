@@ -95,7 +95,7 @@ def factorize(K, rows, shift, fit_intercept):
     if info > 0:
         raise IndefiniteKernelError(
             "The kernel matrix plus its regularisation is not positive definite at these "
-            "weights: raise alpha, or lower the kernel's gamma."
+            "weights: raise alpha, or lower the kernel's gamma (or raise a negative coef0)."
         )
     ones = dpotrs(L, np.ones(len(rows)), lower=1)[0] if fit_intercept else None
     return Factor(rows, L, ones)

@@ -38,6 +38,11 @@ def _style(i):
     return {"color": COLOURS[i % len(COLOURS)], "linestyle": DASHES[i // len(COLOURS) % 4]}
 
 
+def _chosen(estimator):
+    """Return the model that a cross-validated estimator has chosen, or the model itself."""
+    return getattr(estimator, "best_estimator_", estimator)
+
+
 def _bare(ax):
     """Drop the frame where it says nothing."""
     ax.spines[["top", "right"]].set_visible(False)
@@ -166,7 +171,8 @@ class WeightPathDisplay:
         top = max(1e-3, float(self.weights.max(initial=0.0)))
         ax.set_ylim(0.0, 1.04 * top)
         ax.set_xscale("log")
-        ax.set_xlim(x[0], x[-1])
+        if x[0] < x[-1]:
+            ax.set_xlim(x[0], x[-1])
         ax.set_xlabel("sparsity")
         ax.set_ylabel("weight")
         _bare(ax)
@@ -253,8 +259,10 @@ class CVDisplay:
     ----------
     results : dict of ndarray
         ``cv_results_`` of a cross-validated estimator.
-    alpha, sparsity : float
-        The chosen pair.
+    choices : dict of int
+        Indices into ``results`` of what the rules "min" and "1se" choose.
+    chosen : int
+        Index of the setting that was taken.
     name : str, default="score"
         What the score is called.
 
@@ -265,10 +273,10 @@ class CVDisplay:
     lines_ : list of Line2D
     """
 
-    def __init__(self, results, *, alpha, sparsity, name="score"):
+    def __init__(self, results, *, choices, chosen, name="score"):
         self.results = results
-        self.alpha = alpha
-        self.sparsity = sparsity
+        self.choices = choices
+        self.chosen = chosen
         self.name = name
 
     @classmethod
@@ -288,8 +296,8 @@ class CVDisplay:
         check_is_fitted(estimator, "cv_results_")
         display = cls(
             estimator.cv_results_,
-            alpha=estimator.alpha_,
-            sparsity=estimator.sparsity_,
+            choices=estimator.choices_,
+            chosen=estimator.best_index_,
             name=estimator.score_name_,
         )
         return display.plot(ax=ax, line_kwargs=line_kwargs)
@@ -323,7 +331,7 @@ class CVDisplay:
             rows = results["alpha"] == alpha
             x = self._positions(results["sparsity"][rows])
             style = {**_style(i), "linewidth": 1.4, **(line_kwargs or {})}
-            chosen = alpha == self.alpha
+            chosen = alpha == results["alpha"][self.chosen]
             if chosen:
                 style |= {"linewidth": 2.2, "zorder": 4}
                 error = results["standard_error"][rows]
@@ -338,8 +346,9 @@ class CVDisplay:
                 self._count(ax, x, results["mean_n_features"][rows])
             label = f"alpha = {alpha:g}" + (" (chosen)" if chosen else "")
             self.lines_ += ax.plot(x, mean[rows], label=label, **style)
-        self._mark(ax, mean, name)
-        ax.set_xscale("log")
+        self._mark(ax, mean)
+        if (results["sparsity"] > 0).any():
+            ax.set_xscale("log")
         ax.set_xlabel("sparsity")
         ax.set_ylabel(f"cross-validated {name}")
         ax.spines["top"].set_visible(False)
@@ -366,22 +375,17 @@ class CVDisplay:
         ax.set_zorder(twin.get_zorder() + 1)
         ax.patch.set_visible(False)
 
-    def _mark(self, ax, mean, name):
-        """Mark the best setting and the sparsest within one standard error of it."""
-        results = self.results
-        rows = results["alpha"] == self.alpha
-        score = results["mean_test_score"][rows]
-        if np.isnan(score).all():
-            return
-        x = self._positions(results["sparsity"][rows])
-        best = int(np.nanargmax(score))
-        within = score >= score[best] - results["standard_error"][rows][best]
-        simple = int(np.flatnonzero(within)[-1])
-        for i, label in ((best, "min"), (simple, "1se")):
-            ax.axvline(x[i], color=ACCENT, linewidth=0.9, linestyle=(0, (4, 3)), zorder=2)
+    def _mark(self, ax, mean):
+        """Mark what each rule chooses, and the setting that was taken."""
+        x = self._positions(self.results["sparsity"])
+        labels: dict[float, list[str]] = {}
+        for rule, i in self.choices.items():
+            labels.setdefault(float(x[i]), []).append(rule)
+        for at, rules in labels.items():
+            ax.axvline(at, color=ACCENT, linewidth=0.9, linestyle=(0, (4, 3)), zorder=2)
             ax.annotate(
-                label,
-                (x[i], 1.0),
+                ", ".join(rules),
+                (at, 1.0),
                 xycoords=("data", "axes fraction"),
                 xytext=(3, -2),
                 textcoords="offset points",
@@ -389,10 +393,7 @@ class CVDisplay:
                 fontsize="small",
                 color=ACCENT,
             )
-            if best == simple:
-                break
-        chosen = int(np.argmin(np.abs(results["sparsity"][rows] - self.sparsity)))
-        ax.plot(x[chosen], mean[rows][chosen], "o", color=ACCENT, markersize=6, zorder=5)
+        ax.plot(x[self.chosen], mean[self.chosen], "o", color=ACCENT, markersize=6, zorder=5)
 
 
 class ConvergenceDisplay:
@@ -426,6 +427,7 @@ class ConvergenceDisplay:
         -------
         ConvergenceDisplay
         """
+        estimator = _chosen(estimator)
         check_is_fitted(estimator, "starts_")
         return cls(estimator.starts_).plot(ax=ax, line_kwargs=line_kwargs)
 
@@ -573,9 +575,10 @@ class KernelDisplay:
         -------
         KernelDisplay
         """
+        estimator = _chosen(estimator)
         check_is_fitted(estimator, "weights_")
         before, after = estimator.kernel_matrices(X)
-        y = np.asarray(y)
+        y = np.asarray(y).reshape(len(before), -1)[:, 0]
         order = np.argsort(y, kind="stable")
         groups = []
         if hasattr(estimator, "classes_"):

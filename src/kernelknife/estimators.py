@@ -135,11 +135,8 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
             solution, results = self._solve(prepared, task)
             self._publish(prepared, solution, results)
         if not solution.converged:
-            warnings.warn(
-                f"{type(self).__name__} did not converge ({solution.message}; KKT residual "
-                f"{solution.kkt_residual:.1e}): raise max_iter or tol.",
-                ConvergenceWarning,
-                stacklevel=2,
+            warn_not_converged(
+                type(self).__name__, solution.message, solution.kkt_residual, stacklevel=4
             )
         return self
 
@@ -165,6 +162,8 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
             )
         trace = trace_path(problem, solver, starts, task=task)
         solution = exactly(problem, solver, trace, self.n_features_to_select)
+        spent = trace.n_solves + solution.n_solves
+        solution = replace(solution, solves=(*solution.solves[:-1], spent))
         return solution, [(trace.start, solution)]
 
     def _make_solver(self):
@@ -324,7 +323,8 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
     def kernel_matrices(self, X):
         """Return the kernel matrix of ``X`` with equal and with the fitted weights.
 
-        The equal weights are those that the scaled start gives to all features.
+        The equal weights are those that the scaled start gives to all features, on columns
+        standardised by ``X`` itself.
 
         Parameters
         ----------
@@ -375,8 +375,8 @@ class KnifeRegressor(RegressorMixin, _BaseKnife):
     alpha : float, default=1.0
         Penalty on the squared norm of the machine, as in ``KernelRidge``.
     sparsity : float, default=1.0
-        Penalty on the sum of the weights; the larger, the fewer features. The loss is a sum
-        over rows, so keep ``sparsity / n_samples`` when their number changes.
+        Penalty on the sum of the weights; the larger, the fewer features. The notes of
+        :class:`KnifeRegressorCV` say how it depends on the number of rows.
     n_features_to_select : int, default=None
         Exactly this many features (or groups) instead of a ``sparsity``, taken from the
         feature path.
@@ -403,7 +403,7 @@ class KnifeRegressor(RegressorMixin, _BaseKnife):
         Starts run in parallel, each on one BLAS thread; the answer does not depend on it.
         None runs them one after the other, with all threads where there are many rows.
     random_state : int, RandomState or None, default=None
-        For random starts.
+        For random starts, and past 500 rows for those that the Laplace start looks at.
 
     Attributes
     ----------
@@ -449,10 +449,7 @@ class KnifeRegressor(RegressorMixin, _BaseKnife):
     _default_loss = "squared"
 
     def _check_targets(self, y):
-        y = np.asarray(y, dtype=float)
-        if not np.isfinite(y).all():
-            raise ValueError("Input y contains NaN or infinity: drop those rows.")
-        return y, None
+        return np.asarray(y, dtype=float), None
 
     def _publish(self, prepared, solution, results=()):
         super()._publish(prepared, solution, results)
@@ -593,6 +590,22 @@ feature_names_in_
         total = chance.sum(axis=1, keepdims=True)
         # Where every class is as good as impossible, none is better than another.
         return np.where(total > 0, chance / np.where(total > 0, total, 1.0), 1.0 / chance.shape[1])
+
+
+def warn_not_converged(name, message, residual, stacklevel):
+    """Issue a ConvergenceWarning with advice that fits the reason."""
+    advice = {
+        "max_iter": "raise max_iter or tol",
+        "no step": "raise alpha or tol, or look for features of extreme scale",
+        "fewer": "ask for fewer features",
+        "stopped": "the result is that of the last step",
+    }
+    hint = next((text for start, text in advice.items() if message.startswith(start)), "")
+    warnings.warn(
+        f"{name} did not converge ({message}; KKT residual {residual:.1e}): {hint}.",
+        ConvergenceWarning,
+        stacklevel=stacklevel,
+    )
 
 
 def check_sample_weight(sample_weight, n):

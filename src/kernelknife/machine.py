@@ -99,7 +99,10 @@ def refit_hinge(K, Y, sample_weight, alpha):
     """
     C, b = np.zeros(Y.shape), np.zeros(Y.shape[1])
     for q, y in enumerate(Y.T):
-        svm = SVC(C=0.5 / alpha, kernel="precomputed", tol=1e-10, cache_size=500)
+        # The limit of steps is for a tiny alpha, where they would never end; SVC then warns.
+        svm = SVC(
+            C=0.5 / alpha, kernel="precomputed", tol=1e-10, cache_size=500, max_iter=1_000_000
+        )
         svm.fit(K, y, sample_weight=sample_weight)
         C[svm.support_, q] = svm.dual_coef_[0]
         b[q] = svm.intercept_[0]

@@ -12,6 +12,7 @@ training rows alone.
 
 import warnings
 from abc import abstractmethod
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,6 +37,7 @@ from kernelknife.estimators import (
 )
 from kernelknife.kernels import check_kernel
 from kernelknife.path import PathResult, check_sparsities
+from kernelknife.preparation import check_groups
 from kernelknife.solvers.trace import trace_path
 
 __all__ = ["KnifeClassifierCV", "KnifeRegressorCV"]
@@ -104,12 +106,18 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     def _split_target(self, y):
         """Return the target for stratification, and whether it is one of classes."""
 
-    def _template(self, alpha):
-        """Return the single estimator that a path point is an instance of."""
+    def _template(self, alpha, labels=None):
+        """Return the single estimator that a path point is an instance of.
+
+        ``labels`` replaces groups by name, which mean nothing to a fold without a frame.
+        """
         shared = set(self._single().get_params(deep=False)) & set(self.get_params(deep=False))
         options = {name: getattr(self, name) for name in shared}
         # Workers share the machine already.
-        return self._single(**{**options, "alpha": alpha, "n_jobs": None})
+        changes = {"alpha": alpha, "n_jobs": None}
+        if labels is not None:
+            changes["feature_groups"] = labels
+        return self._single(**{**options, **changes})
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None, groups=None):
@@ -147,8 +155,13 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         splits = list(self._make_cv(target, classes).split(X, target, groups))
         _check_splits(splits, target if classes else None, s)
         grid = self._grid(prepared, alphas)
+        labels = None
+        if self.feature_groups is not None:
+            names = getattr(self, "feature_names_in_", None)
+            labels = check_groups(self.feature_groups, X.shape[1], names)
+        templates = [self._template(alpha, labels) for alpha in alphas]
         with root_task(self, "cv", len(alphas) + 1) as task:
-            results = self._run_folds(X, y, s, splits, alphas, grid, scorer, task)
+            results = self._run_folds(X, y, s, splits, templates, grid, scorer, task)
             self._choose(results, alphas, grid)
             with task.subtask("path", len(grid)) as path_task, limited_blas():
                 self._follow(prepared, grid, path_task)
@@ -191,25 +204,20 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         highest = max(HIGHEST, total / alphas.min()) if convex else HIGHEST
         return np.concatenate([[0.0], total * np.geomspace(LOWEST, highest, grid - 1)])
 
-    def _run_folds(self, X, y, s, splits, alphas, grid, scorer, task):
+    def _run_folds(self, X, y, s, splits, templates, grid, scorer, task):
         """Return the scores of every alpha and fold, shape (n_alphas, n_folds, n_points)."""
         jobs = []
-        parents = []
-        for alpha in alphas:
-            parent = task.child(f"alpha={alpha:g}", len(splits), ordered=False)
-            parent.__enter__()
-            parents.append(parent)
-            for i, (train, test) in enumerate(splits):
-                fold = parent.child("fold", len(grid), number=i)
-                jobs.append(
-                    delayed(_score_fold)(
-                        self._template(alpha), X, y, s, train, test, grid, scorer, fold
+        with ExitStack() as open_tasks:
+            for template in templates:
+                parent = task.child(f"alpha={template.alpha:g}", len(splits), ordered=False)
+                open_tasks.enter_context(parent)
+                for i, (train, test) in enumerate(splits):
+                    fold = parent.child("fold", len(grid), number=i)
+                    jobs.append(
+                        delayed(_score_fold)(template, X, y, s, train, test, grid, scorer, fold)
                     )
-                )
-        found = Parallel(n_jobs=self.n_jobs)(jobs)
-        for parent in parents:
-            parent.__exit__()
-        shape = (len(alphas), len(splits), len(grid))
+            found = Parallel(n_jobs=self.n_jobs)(jobs)
+        shape = (len(templates), len(splits), len(grid))
         return FoldScores(
             np.array([fold.scores for fold in found]).reshape(shape),
             np.array([fold.n_selected for fold in found]).reshape(shape),
@@ -232,25 +240,25 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         error = scores.std(axis=1, ddof=1) / np.sqrt(scores.shape[1])
         features = results.n_selected.mean(axis=1)
         best = np.nanmax(mean)
-        allowed = mean >= best
-        if self.rule == "1se":
-            # Of several best settings the one with the smallest spread sets the bar.
-            allowed = mean >= best - np.nanmin(error[mean >= best])
-        # Fewest features first, then the better score, then the larger penalty.
-        order = np.lexsort(
-            (
-                -np.broadcast_to(grid, mean.shape).ravel(),
-                -np.nan_to_num(mean, nan=-np.inf).ravel(),
-                features.ravel(),
-                ~allowed.ravel(),
+        # Of several best settings the one with the smallest spread sets the bar of "1se".
+        bars = {"min": best, "1se": best - np.nanmin(error[mean >= best])}
+        self.choices_ = {}
+        for rule, bar in bars.items():
+            # Fewest features first, then the better score, then the larger penalty.
+            order = np.lexsort(
+                (
+                    -np.broadcast_to(grid, mean.shape).ravel(),
+                    -np.nan_to_num(mean, nan=-np.inf).ravel(),
+                    features.ravel(),
+                    ~(mean >= bar).ravel(),
+                )
             )
-        )
-        chosen = np.unravel_index(order[0], mean.shape)
+            self.choices_[rule] = int(order[0])
+        self.best_index_ = self.choices_[self.rule]
+        chosen = np.unravel_index(self.best_index_, mean.shape)
         self.alpha_ = float(alphas[chosen[0]])
         self._point = int(chosen[1])
-        self.sparsity_ = float(grid[chosen[1]])
         self.best_score_ = float(mean[chosen])
-        self.best_index_ = int(order[0])
         self.cv_results_ = {
             "alpha": np.repeat(alphas, len(grid)),
             "sparsity": np.tile(grid, len(alphas)),
@@ -278,7 +286,9 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         self.path_ = PathResult.from_trace(template, prepared, trace)
         # The path ends where the last feature leaves; beyond, nothing changes.
         self.best_estimator_ = self.path_.model(min(self._point, len(self.path_) - 1))
+        self.path_.warn_not_converged(stacklevel=5)
         self.weights_ = self.best_estimator_.weights_
+        self.sparsity_ = self.best_estimator_.sparsity_
         self.n_iter_ = len(self.path_)
 
     # -- the chosen model -------------------------------------------------------------
@@ -353,6 +363,8 @@ max_iter, tol, random_state
         On all rows, with the chosen ``alpha_``.
     cv_results_ : dict of ndarray
         One entry per pair of penalties.
+    choices_ : dict of int
+        What each rule would choose, as indices into ``cv_results_``.
 
     Notes
     -----
@@ -458,7 +470,8 @@ def _check_splits(splits, codes, s):
             if len(missing):
                 raise ValueError(
                     f"The training rows of fold {i} lack {len(missing)} of the "
-                    f"{len(np.unique(codes))} classes: use fewer folds, or a stratified cv."
+                    f"{len(np.unique(codes))} classes: use fewer folds or a stratified cv, or "
+                    "drop classes with fewer rows than folds."
                 )
 
 

@@ -11,7 +11,12 @@ from kernelknife._optional import import_optional
 from kernelknife._registry import check_number
 from kernelknife._threads import limited_blas
 from kernelknife.callbacks import root_task
-from kernelknife.estimators import KnifeClassifier, KnifeRegressor, Prepared
+from kernelknife.estimators import (
+    KnifeClassifier,
+    KnifeRegressor,
+    Prepared,
+    warn_not_converged,
+)
 from kernelknife.losses import LOSSES, Loss
 from kernelknife.solvers.trace import Trace, exactly, trace_path
 
@@ -51,6 +56,7 @@ class PathResult:
         Penalties, from 0 to where the last feature leaves.
     weights : ndarray of shape (n_points, n_features)
     n_selected : ndarray of int of shape (n_points,)
+    converged : ndarray of bool of shape (n_points,)
     objective, loss : ndarray of shape (n_points,)
     solves : ndarray of int of shape (n_points,)
         Factorisations per point.
@@ -67,6 +73,7 @@ class PathResult:
     sparsities: np.ndarray
     weights: np.ndarray
     n_selected: np.ndarray
+    converged: np.ndarray
     objective: np.ndarray
     loss: np.ndarray
     solves: np.ndarray
@@ -96,6 +103,7 @@ class PathResult:
             sparsities=np.array([point.sparsity for point in points]),
             weights=weights,
             n_selected=np.count_nonzero(weights, axis=1),
+            converged=np.array([point.converged for point in points]),
             objective=np.array([point.objective for point in points]),
             loss=np.array([point.loss for point in points]),
             solves=np.array([point.n_solves for point in points]),
@@ -163,6 +171,14 @@ class PathResult:
             model.feature_names_in_ = self._template.feature_names_in_
         model._publish(self._prepared, solution, [(self.start, solution)])
         return model
+
+    def warn_not_converged(self, stacklevel=2):
+        """Issue a ConvergenceWarning if a point has not converged."""
+        failed = [point for point in self._trace.points if not point.converged]
+        if failed:
+            worst = max(failed, key=lambda point: point.kkt_residual)
+            name = f"{len(failed)} of {len(self)} points of the path"
+            warn_not_converged(name, worst.message, worst.kkt_residual, stacklevel)
 
     def to_frame(self):
         """Return a pandas data frame: one row per point, one column per feature."""
@@ -268,7 +284,10 @@ def _run(template, X, y, sample_weight, grid, updates_per_point):
             updates_per_point=updates_per_point,
             task=task,
         )
-    return PathResult.from_trace(template, prepared, trace)
+    path = PathResult.from_trace(template, prepared, trace)
+    if updates_per_point is None:
+        path.warn_not_converged(stacklevel=5)
+    return path
 
 
 def check_sparsities(sparsities):

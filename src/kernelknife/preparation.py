@@ -8,7 +8,7 @@ import numpy as np
 __all__ = ["Columns", "Targets", "check_costs", "check_finite", "check_groups", "prepare_columns"]
 
 
-def check_finite(X, names, what="X"):
+def check_finite(X, names):
     """Raise a ValueError that names the columns with NaN or infinity."""
     # One sum finds trouble without a temporary; overflow of finite values is sorted out below.
     with np.errstate(over="ignore", invalid="ignore"):
@@ -26,7 +26,7 @@ def check_finite(X, names, what="X"):
     shown = ", ".join(str(j) if names is None else repr(str(names[j])) for j in columns[:5])
     more = f" and {len(columns) - 5} more" if len(columns) > 5 else ""
     raise ValueError(
-        f"Input {what} contains {kinds} in column{'s' if len(columns) > 1 else ''} {shown}{more} "
+        f"Input X contains {kinds} in column{'s' if len(columns) > 1 else ''} {shown}{more} "
         f"({int(bad.sum())} values). Drop or impute them first, for example with "
         "sklearn.impute.SimpleImputer."
     )
@@ -47,9 +47,9 @@ class Columns:
     center: np.ndarray
     scale: np.ndarray
 
-    def transform(self, X, selected=slice(None)):
-        """Return the ``selected`` ones of the varying columns, standardised."""
-        return (X[:, self.varying[selected]] - self.center[selected]) / self.scale[selected]
+    def transform(self, X):
+        """Return the varying columns, standardised."""
+        return (X[:, self.varying] - self.center) / self.scale
 
 
 def prepare_columns(X, sample_weight, *, standardize, center):
@@ -125,6 +125,11 @@ class Targets:
             # Where half of the values are equal the deviation from them is zero.
             mean, deviation = middle, np.where(spread > 0, spread, deviation)
         if not standardize:
+            if largest.max() > 1e50:
+                raise ValueError(
+                    f"y has values up to {largest.max():.1e}, which overflow inside the loss: "
+                    "leave standardize=True, or rescale y first."
+                )
             return Targets(y, np.zeros(y.shape[1]), np.ones(y.shape[1]))
         return Targets((scaled - mean) / deviation, mean * largest, deviation * largest)
 
@@ -164,7 +169,12 @@ def check_groups(feature_groups, n_features, names):
     if isinstance(feature_groups, Mapping):
         labels = _labels_from_mapping(feature_groups, n_features, names)
     else:
-        labels = list(np.asarray(feature_groups, dtype=object).ravel())
+        if any(isinstance(label, list | tuple | set | np.ndarray) for label in feature_groups):
+            raise ValueError(
+                "feature_groups must be one label per column, or a dict from group names to "
+                "lists of columns; got a list of lists."
+            )
+        labels = list(feature_groups)
         if len(labels) != n_features:
             raise ValueError(
                 f"feature_groups must have one label per column: expected {n_features}, got "
@@ -181,6 +191,11 @@ def _labels_from_mapping(groups, n_features, names):
     labels: list[object] = [("column", j) for j in range(n_features)]
     taken: dict[int, object] = {}
     for group, members in groups.items():
+        if isinstance(members, str | int | np.integer):
+            raise TypeError(
+                f"feature_groups must map each group to a list of columns: write "
+                f"{{{group!r}: [{members!r}]}}."
+            )
         for member in members:
             j = position.get(member, member)
             if not isinstance(j, int | np.integer) or not 0 <= j < n_features:

@@ -167,9 +167,11 @@ class Problem:
         active = np.flatnonzero(w)
         if len(active) == self.n_weights:
             return self._everything
-        if not np.array_equal(active, self._last.active):
-            self._last = self._select(active)
-        return self._last
+        # Read and written once each: starts may share a problem between threads.
+        columns = self._last
+        if not np.array_equal(active, columns.active):
+            self._last = columns = self._select(active)
+        return columns
 
     def _differentiable(self, w):
         """Columns with a gradient: those with weight where zero is sticky, else all."""

@@ -52,9 +52,12 @@ class Alternate:
             residual = problem.optimality(state.w, np.arange(problem.n_weights), gradient)
             if len(history) > 1:
                 fall = (history[-2] - history[-1]) / max(abs(history[-1]), 1e-300)
-                settled = fall <= 0.01 * self.tol and residual <= 0.1 * np.sqrt(self.tol)
-                if settled or fall <= 1e-4 * self.tol:
+                if fall <= 0.01 * self.tol and residual <= 0.1 * np.sqrt(self.tol):
                     converged, message = True, "converged"
+                    break
+                if fall <= 1e-4 * self.tol:
+                    converged = residual <= np.sqrt(self.tol)
+                    message = "no step decreases the objective"
                     break
             if len(history) > self.max_iter:
                 break

@@ -1,6 +1,7 @@
 """Where the weights start, and the choice among several starts.
 
-Every start but given weights is first relaxed with no weight penalty, because a penalty on
+In a fit every start but given weights is first relaxed with no weight penalty, as a path
+relaxes every start, because a penalty on
 unsettled weights drives true features into the sticky zero: with it, the scaled start lost
 a pure interaction of two features among 200 in 10 of 12 trials, without it in none.
 """
@@ -52,7 +53,7 @@ def laplace_weights(problem: Problem, random_state=None):
     """
     rows: slice | np.ndarray = slice(None)
     if len(problem.Y) > LAPLACE_ROWS:
-        rng = np.random.default_rng(random_state)
+        rng = np.random.default_rng(0 if random_state is None else random_state)
         rows = np.sort(rng.choice(len(problem.Y), LAPLACE_ROWS, replace=False))
     twin = problem.with_kernel(Laplace(), rows)
     start = np.full(twin.n_weights, 1.0 / twin.X.shape[1])
@@ -137,8 +138,10 @@ def best_start(
         solutions = Parallel(n_jobs=n_jobs)(jobs)
     done = [(start.name, s) for start, s in zip(starts, solutions, strict=True) if s is not None]
     if not done:
-        # Every start failed alike: let the first one say why.
-        problem.solve(starts[0].weights)
+        raise IndefiniteKernelError(
+            "The kernel matrix plus its regularisation is not positive definite from any start: "
+            "raise alpha, or lower the kernel's gamma (or raise a negative coef0)."
+        )
     best = min((solution for _, solution in done), key=lambda solution: solution.objective)
     return best, [(name, solution.light()) for name, solution in done]
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kernelknife.callbacks import SILENT, Task
+from kernelknife.coefficients import IndefiniteKernelError
 from kernelknife.problem import Problem, State
 from kernelknife.solvers.base import Solution
 from kernelknife.solvers.starts import Start, relaxed
@@ -41,15 +42,21 @@ def choose_start(problem: Problem, solver, starts: list[Start]) -> tuple[Start, 
     At zero penalty noise can fit as well as signal does; a moderate one tells them apart.
     """
     loose = _loose(solver, PROBE_TOL)
-    candidates, spent = [], 0
+    candidates, spent, failure = [], 0, None
     for start in starts:
-        first = relaxed(problem, solver, start)
+        try:
+            first = relaxed(problem, solver, start)
+        except IndefiniteKernelError as error:
+            failure = error
+            continue
         spent += start.solves + first.n_solves
         if len(starts) == 1:
             return start, first, spent
         probe = loose.solve(problem, first.state, PROBE * problem.null_value)
         spent += probe.n_solves
         candidates.append((probe.objective, start, first))
+    if not candidates:
+        raise failure or ValueError("There is no start to choose from.")
     # Starts that do equally well there differ in how much else they have found.
     best = min(objective for objective, _, _ in candidates)
     equal = [c for c in candidates if c[0] <= (1.0 + PROBE_TOL) * best]
@@ -92,12 +99,11 @@ def trace_path(
         step = replace(_loose(solver, solver.tol), max_iter=updates_per_point)
     points: list[Solution] = []
     here, damping = first.state, first.damping
-    nothing = problem.solve(np.zeros(problem.n_weights))
-    spent += nothing.inner.solves
+    nothing = _nothing(problem)
     for sparsity in _onwards(grid, extend):
         with task.subtask("point"):
             found = step.solve(problem, here, float(sparsity), damping=min(damping, 1.0))
-        if found.objective > nothing.smooth:
+        if nothing is not None and found.objective > nothing.smooth:
             found = _emptied(found, nothing)
         spent += found.n_solves
         here, damping = found.state, found.damping
@@ -154,7 +160,23 @@ def place_points(problem: Problem, solver, first: Solution, n_points: int):
 
 def _alive(problem, solution):
     """Whether a feature is left that a larger penalty could still drive out."""
-    return solution.w[problem.costs > 0].any() and solution.objective < problem.null_value
+    free = problem.costs == 0
+    worth = free.any() or solution.objective < problem.null_value
+    return solution.w[~free].any() and worth
+
+
+def _nothing(problem):
+    """Return the machine without features, None where it is no way out.
+
+    A feature that costs nothing need not leave, and an indefinite kernel may have no such
+    machine.
+    """
+    if (problem.costs == 0).any():
+        return None
+    try:
+        return problem.solve(np.zeros(problem.n_weights))
+    except IndefiniteKernelError:
+        return None
 
 
 def _emptied(solution, nothing: State):
@@ -192,7 +214,15 @@ def exactly(problem: Problem, solver, trace: Trace, n_select: int) -> Solution:
         if sparsity == 0.0:
             # Even without a penalty one of them has no use; it stays at its starting weight.
             state = alone.solve(np.where(found.w > 0, found.w, start))
-            found = found.moved(state, state.smooth)
+            gradient = alone.gradient(state)
+            found = replace(
+                found.moved(state, state.smooth),
+                history=(state.smooth,),
+                solves=(found.n_solves + state.inner.solves,),
+                kkt_residual=alone.optimality(state.w, np.arange(n_select), gradient),
+                converged=False,
+                message=f"fewer than {n_select} features lower the objective",
+            )
             break
         sparsity = sparsity / 4.0 if sparsity > 1e-6 * problem.null_value else 0.0
     w = np.zeros_like(origin.w)
