@@ -1,0 +1,245 @@
+"""Selectors to compare with: sure independence screening, and elimination for kernel machines.
+
+Both are scikit-learn selectors of their own use, with ``ranking_`` and ``support_``.
+"""
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin, f_classif, r_regression
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from kernelknife._registry import check_number
+from kernelknife._threads import limited_blas
+from kernelknife.coefficients import solve_columns
+from kernelknife.kernels import RBF, check_kernel
+from kernelknife.losses import check_loss
+from kernelknife.preparation import Targets, check_finite, prepare_columns
+
+__all__ = ["SIS", "KernelRFE"]
+
+
+class _Ranker(SelectorMixin, BaseEstimator):
+    """A selector that keeps the features of the best ranks."""
+
+    def _get_support_mask(self):
+        check_is_fitted(self)
+        return self.support_
+
+    def _prepare(self, X, y):
+        """Return validated data and whether ``y`` holds classes."""
+        check_number(self.n_features_to_select, "n_features_to_select", low=1, integer=True)
+        X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite=False)
+        check_finite(X, getattr(self, "feature_names_in_", None))
+        if self.n_features_to_select > X.shape[1]:
+            raise ValueError(
+                f"n_features_to_select={self.n_features_to_select} is more than the "
+                f"{X.shape[1]} columns of X."
+            )
+        classes = not type_of_target(y).startswith("continuous")
+        if classes and len(np.unique(y)) < 2:
+            raise ValueError("The target y has one class; at least two are needed.")
+        return X, y, classes
+
+    def _publish(self, order):
+        """Set ranking and support from the features in order of worth."""
+        self.ranking_ = np.empty(len(order), dtype=int)
+        self.ranking_[order] = np.arange(1, len(order) + 1)
+        self.support_ = self.ranking_ <= self.n_features_to_select
+        return self
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+
+class SIS(_Ranker):
+    """Sure independence screening: the features that go with the target one by one.
+
+    Parameters
+    ----------
+    n_features_to_select : int, default=1
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,)
+        Absolute correlation with a numeric target, absolute t statistic between two classes,
+        root of the F statistic between more; 0 for constant columns.
+    ranking_ : ndarray of int of shape (n_features_in_,)
+        1 for the best feature.
+    support_ : ndarray of bool of shape (n_features_in_,)
+
+    References
+    ----------
+    J. Fan and J. Lv (2008), Sure independence screening for ultrahigh dimensional feature
+    space, Journal of the Royal Statistical Society B 70, 849-911.
+
+    Examples
+    --------
+    >>> from kernelknife.baselines import SIS
+    >>> from kernelknife.datasets import make_linear
+    >>> SIS(n_features_to_select=2).fit(*make_linear(100, 5, random_state=0)).ranking_[:2]
+    array([1, 2])
+    """
+
+    def __init__(self, n_features_to_select=1):
+        self.n_features_to_select = n_features_to_select
+
+    def fit(self, X, y):
+        """Rank the features.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        self : object
+        """
+        X, y, classes = self._prepare(X, y)
+        columns = prepare_columns(X, np.ones(len(X)), standardize=True, center=True)
+        Z = columns.transform(X)
+        # With two classes F is the square of t.
+        values = np.sqrt(f_classif(Z, y)[0]) if classes else np.abs(r_regression(Z, y))
+        self.scores_ = np.zeros(X.shape[1])
+        self.scores_[columns.varying] = values
+        return self._publish(np.argsort(-self.scores_, kind="stable"))
+
+
+class KernelRFE(_Ranker):
+    """Recursive feature elimination for any kernel machine.
+
+    The machine is fitted on the remaining features; the feature whose removal changes
+    ``c' K c`` least, the coefficients ``c`` held, is dropped; and so on. This is the method as
+    its authors define it for non-linear machines, where ``sklearn.feature_selection.RFE``
+    asks for coefficients that such machines do not have.
+
+    Parameters
+    ----------
+    n_features_to_select : int, default=1
+    kernel : str or Kernel, default=None
+        None is the Gaussian kernel with ``gamma`` one over the number of features.
+    loss : str or Loss, default=None
+        None is the squared loss for numbers and the squared hinge for classes.
+    alpha : float, default=1.0
+    step : int or list of (int, int), default=1
+        Features dropped at a time. A list of pairs ``(above, step)`` drops ``step`` while more
+        than ``above`` are left: ``[(500, 50), (100, 10), (0, 1)]`` drops 50, then 10, then 1.
+    standardize : bool, default=True
+
+    Attributes
+    ----------
+    ranking_ : ndarray of int of shape (n_features_in_,)
+        1 for the feature that would be dropped last. Elimination goes on to the last one, so
+        the ranking does not depend on ``n_features_to_select``.
+    support_ : ndarray of bool of shape (n_features_in_,)
+
+    References
+    ----------
+    I. Guyon, J. Weston, S. Barnhill and V. Vapnik (2002), Gene selection for cancer
+    classification using support vector machines, Machine Learning 46, 389-422.
+
+    Examples
+    --------
+    >>> from kernelknife.baselines import KernelRFE
+    >>> from kernelknife.datasets import make_skin_of_orange
+    >>> X, y = make_skin_of_orange(150, 6, random_state=0)
+    >>> KernelRFE(4, kernel="polynomial").fit(X, y).get_support(indices=True)
+    array([0, 1, 2, 3])
+    """
+
+    def __init__(
+        self,
+        n_features_to_select=1,
+        *,
+        kernel=None,
+        loss=None,
+        alpha=1.0,
+        step=1,
+        standardize=True,
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.kernel = kernel
+        self.loss = loss
+        self.alpha = alpha
+        self.step = step
+        self.standardize = standardize
+
+    def fit(self, X, y):
+        """Eliminate features one by one, or step by step.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        self : object
+        """
+        X, y, classes = self._prepare(X, y)
+        check_number(self.alpha, "alpha", strict=True)
+        schedule = self._schedule()
+        ones = np.ones(len(X))
+        kernel = RBF(gamma=1.0 / X.shape[1]) if self.kernel is None else check_kernel(self.kernel)
+        columns = prepare_columns(
+            X, ones, standardize=self.standardize, center=kernel.translation_invariant
+        )
+        if classes:
+            values, codes = np.unique(y, return_inverse=True)
+            loss = check_loss(self.loss or "squared_hinge", "classification")
+            Y = Targets.from_classes(codes, len(values)).Y
+        else:
+            loss = check_loss(self.loss or "squared", "regression")
+            Y = Targets.from_values(np.asarray(y, float)[:, None], ones, self.standardize).Y
+        Z = columns.transform(X)
+        left, dropped = list(range(Z.shape[1])), []
+        with limited_blas(len(X)):
+            while len(left) > 1:
+                change = self._changes(Z[:, left], Y, kernel, loss.surrogate or loss, ones)
+                count = min(_step_at(schedule, len(left)), len(left) - 1)
+                for i in sorted(np.argsort(change, kind="stable")[:count], key=change.__getitem__):
+                    dropped.append(left[i])
+                gone = set(dropped[-count:])
+                left = [j for j in left if j not in gone]
+        best_first = columns.varying[[*left, *reversed(dropped)]]
+        constant = np.setdiff1d(np.arange(X.shape[1]), columns.varying)
+        return self._publish(np.concatenate([best_first, constant]))
+
+    def _changes(self, Z, Y, kernel, loss, ones):
+        """Return how much ``c' K c`` changes when each feature is removed."""
+        form = kernel._form
+        S, K = kernel.evaluate(Z, Z, np.ones(Z.shape[1]))
+        C = solve_columns(K, Y, ones, loss, self.alpha, fit_intercept=True).C
+        used = np.flatnonzero(C.any(axis=1))
+        C, S, Z = C[used], S[np.ix_(used, used)], Z[used]
+        product = C @ C.T
+        whole = np.vdot(product, kernel.profile(S))
+        changes = np.empty(Z.shape[1])
+        one = np.ones(1)
+        for j in range(Z.shape[1]):
+            without = S - form.matrix(Z[:, [j]], Z[:, [j]], one)
+            if kernel.translation_invariant:
+                np.maximum(without, 0.0, out=without)  # a distance, but for rounding
+            changes[j] = abs(whole - np.vdot(product, kernel.profile(without)))
+        return changes
+
+    def _schedule(self):
+        """Return the pairs (above, step), the largest number first."""
+        pairs = [(0, self.step)] if np.ndim(self.step) == 0 else list(self.step)
+        for pair in pairs:
+            if np.ndim(pair) != 1 or len(pair) != 2:
+                raise ValueError("step must be an integer or a list of pairs (above, step).")
+            check_number(pair[0], "step", integer=True)
+            check_number(pair[1], "step", low=1, integer=True)
+        return sorted(pairs, reverse=True)
+
+
+def _step_at(schedule, n_left):
+    """Return the step for so many features, without jumping past the next threshold."""
+    for above, step in schedule:
+        if n_left > above:
+            return min(step, n_left - above)
+    return 1
