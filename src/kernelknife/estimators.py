@@ -162,7 +162,8 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
             )
         trace = trace_path(problem, solver, starts, task=task)
         solution = exactly(problem, solver, trace, self.n_features_to_select)
-        spent = trace.n_solves + solution.n_solves
+        own = any(solution is point for point in trace.points)
+        spent = trace.n_solves + (0 if own else solution.n_solves)
         solution = replace(solution, solves=(*solution.solves[:-1], spent))
         return solution, [(trace.start, solution)]
 
