@@ -145,6 +145,12 @@ def test_groups_are_kept_together(rng):
     assert seen == [set()] * 3
     with pytest.raises(ValueError, match="groups"):
         KnifeRegressorCV(**options).fit(X, y)
+    # A number of folds keeps groups together too, and a splitter that does not is refused.
+    for estimator, target in ((KnifeRegressorCV, y), (KnifeClassifierCV, y > 0)):
+        estimator(**SMALL).fit(X, target, groups=groups)
+        torn = {**SMALL, "cv": list(KFold(3, shuffle=True, random_state=0).split(X))}
+        with pytest.raises(ValueError, match="on both sides"):
+            estimator(**torn).fit(X, target, groups=groups)
 
 
 def test_feature_groups_by_name(rng):

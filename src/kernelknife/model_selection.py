@@ -10,6 +10,7 @@ Everything else that a fold's fit uses, standardisation, starts and paths, comes
 training rows alone.
 """
 
+import numbers
 import warnings
 from abc import abstractmethod
 from contextlib import ExitStack
@@ -21,7 +22,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.feature_selection import SelectorMixin
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold, check_cv
+from sklearn.model_selection import (
+    GroupKFold,
+    RepeatedKFold,
+    RepeatedStratifiedKFold,
+    StratifiedGroupKFold,
+    check_cv,
+)
 from sklearn.utils import indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -130,7 +137,8 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows, in the loss and in the scores.
         groups : array-like of shape (n_samples,), default=None
-            Passed to ``cv``, for splitters that keep groups together.
+            Rows of one group, such as the samples of one patient, stay in one fold. A
+            splitter given as ``cv`` gets them, and is refused if it tears a group apart.
 
         Returns
         -------
@@ -152,8 +160,8 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         )
         self.score_name_ = self._score_name()
         target, classes = self._split_target(y)
-        splits = list(self._make_cv(target, classes).split(X, target, groups))
-        _check_splits(splits, target if classes else None, s)
+        splits = list(self._make_cv(target, classes, groups).split(X, target, groups))
+        _check_splits(splits, target if classes else None, s, groups)
         grid = self._grid(prepared, alphas)
         labels = None
         if self.feature_groups is not None:
@@ -167,8 +175,10 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectorMixin, BaseEstimator):
                 self._follow(prepared, grid, path_task)
         return self
 
-    def _make_cv(self, target, classes):
-        """Return the splitter; the default repeats its folds where rows are few."""
+    def _make_cv(self, target, classes, groups):
+        """Return the splitter; groups stay together, few rows are split repeatedly."""
+        if groups is not None and (self.cv is None or isinstance(self.cv, numbers.Integral)):
+            return (StratifiedGroupKFold if classes else GroupKFold)(self.cv or 5)
         if self.cv is None and len(target) < FEW_ROWS:
             repeated = RepeatedStratifiedKFold if classes else RepeatedKFold
             seed = 0 if self.random_state is None else self.random_state
@@ -340,7 +350,7 @@ class KnifeRegressorCV(RegressorMixin, _BaseKnifeCV):
         None is the mean squared error, or the accuracy for classes.
     cv : int, splitter or iterable, default=None
         None is five folds, stratified for classes; below 200 rows, where one split into folds
-        is mostly luck, three times five.
+        is mostly luck, three times five. With ``groups``, None and a number keep them together.
     solver, start, n_starts, standardize, fit_intercept, feature_groups, feature_costs, \\
 max_iter, tol, random_state
         See :class:`KnifeRegressor`.
@@ -458,13 +468,20 @@ fit_intercept, feature_groups, feature_costs, max_iter, tol, n_jobs, random_stat
         return self._chosen.predict_proba(X)
 
 
-def _check_splits(splits, codes, s):
+def _check_splits(splits, codes, s, groups):
     """Raise where a fold cannot be fitted, and say which."""
     if len(splits) < 2:
         raise ValueError(f"cv gave {len(splits)} split(s); at least 2 are needed.")
     for i, (train, test) in enumerate(splits):
         if not s[train].any() or not s[test].any():
             raise ValueError(f"Fold {i} has no training or no test rows with positive weight.")
+        if groups is not None:
+            torn = np.intersect1d(np.asarray(groups)[train], np.asarray(groups)[test])
+            if len(torn):
+                raise ValueError(
+                    f"Fold {i} has rows of group {torn[0]!r} on both sides: use a cv that keeps "
+                    "groups together, such as GroupKFold, or leave out groups."
+                )
         if codes is not None:
             missing = np.setdiff1d(codes, codes[train][s[train] > 0])
             if len(missing):
