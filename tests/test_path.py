@@ -1,6 +1,7 @@
 """Feature paths: where they go, what they say, and how to ask for a model."""
 
 import dataclasses
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -139,6 +140,12 @@ def test_at_a_penalty(path):
         path.at()
     with pytest.raises(ValueError, match="more than the 10 features"):
         path.at(n_features=11)
+
+
+def test_it_keeps_no_matrices(path, sinusoid):
+    assert len(pickle.dumps(path)) < 400_000
+    again = pickle.loads(pickle.dumps(path))
+    assert_array_equal(again.model(5).predict(sinusoid[0]), path.model(5).predict(sinusoid[0]))
 
 
 def test_it_is_frozen(path):

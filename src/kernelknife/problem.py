@@ -121,6 +121,15 @@ class Problem:
         self.sticky = not kernel.linear_in_weights
         self._everything = self._select(np.arange(self.n_weights))
         self._last = self._everything
+        self._linearized: tuple[State, Linearization] | None = None
+
+    def forget(self):
+        """Let go of remembered matrices; results that keep the problem need none of them."""
+        self._last = self._everything
+        self._linearized = None
+
+    def __getstate__(self):
+        return {**self.__dict__, "_last": self._everything, "_linearized": None}
 
     def with_alpha(self, alpha):
         """Return the same problem with another ``alpha``."""
@@ -282,6 +291,10 @@ class Problem:
         Per score column, ``V'V = 2 alpha A' (K + 2 alpha H^-1)^-1 A`` with
         ``A_j = (dK/dw_j) c``, from the factorisation that the coefficient step has made.
         """
+        last = self._linearized
+        if last is not None and last[0] is state:
+            # A path asks again where it stopped: the penalty has changed, the state has not.
+            return last[1]
         active = self._differentiable(state.w).active
         gradient, blocks = np.zeros(len(active)), []
         for q, factor in enumerate(state.inner.factors):
@@ -299,7 +312,9 @@ class Problem:
         V = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
         V *= np.sqrt(2.0 * self.alpha)
         H = self._exact_hessian(state, gradient, V) if self._affordable(len(active)) else None
-        return Linearization(active, gradient, V, H)
+        model = Linearization(active, gradient, V, H)
+        self._linearized = (state, model)
+        return model
 
     def _affordable(self, n_active):
         """Whether the exact Hessian, at ``(n q)**2`` steps, costs about as much as a solve.
@@ -316,8 +331,11 @@ class Problem:
         w = state.w[columns.active]
         C = state.inner.C
         used = np.flatnonzero(C.any(axis=1))
-        S, K = (matrix[np.ix_(used, used)] for matrix in (state.S, state.K))
-        H = self.kernel.hessian(columns.X[used], S, K, C[used])
+        X, S, K = columns.X, state.S, state.K
+        if len(used) < len(C):
+            X, C = X[used], C[used]
+            S, K = S[np.ix_(used, used)], K[np.ix_(used, used)]
+        H = self.kernel.hessian(X, S, K, C)
         H *= -4.0 * self.alpha * np.multiply.outer(w, w)
         H += V.T @ V
         H.flat[:: len(H) + 1] += gradient / w

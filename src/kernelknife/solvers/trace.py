@@ -112,6 +112,7 @@ def trace_path(
             break
         if not _alive(problem, found) and sparsity > 0:
             break
+    problem.forget()
     return Trace(tuple(points), start.name, spent)
 
 
