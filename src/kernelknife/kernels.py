@@ -61,6 +61,29 @@ __all__ = [
 ]
 
 
+class Scaled:
+    """A matrix times a number, multiplied out only when asked.
+
+    Derivatives contract it with thin matrices; for kernels whose slope is a multiple of the
+    kernel itself this saves every pass over an n x m array.
+    """
+
+    def __init__(self, matrix, factor=1.0):
+        self.matrix = matrix
+        self.factor = factor
+
+    def __matmul__(self, other):
+        return self.factor * (self.matrix @ other)
+
+    def transposed(self):
+        return Scaled(self.matrix.T, self.factor)
+
+    def rows(self):
+        """Yield the rows of the product."""
+        for row in self.matrix:
+            yield self.factor * row
+
+
 class DotForm:
     """``S = (X * v) Z'``."""
 
@@ -75,23 +98,23 @@ class DotForm:
         return (X * X) @ v
 
     @staticmethod
-    def jacobian(M, X, Z):
-        """Return ``J_ij = sum_l M_il dS_il / dv_j``, shape (n, p)."""
-        return X * (M @ Z)
+    def jacobian(M, X, Z, a):
+        """Return ``J_ij = sum_l M_il a_l dS_il / dv_j``, shape (n, p); M is Scaled."""
+        return X * (M @ (a[:, None] * Z))
 
     @staticmethod
-    def gradient(M, X, Z):
-        """Return ``sum_il M_il dS_il / dv_j``, shape (p,)."""
-        return np.einsum("ij,ij->j", X, M @ Z)
+    def gradient(M, X, Z, u, a):
+        """Return ``sum_il u_i M_il a_l dS_il / dv_j``, shape (p,)."""
+        return u @ DotForm.jacobian(M, X, Z, a)
 
     @staticmethod
-    def hessian(N, X):
-        """Return ``sum_il N_il (dS_il / dv_j) (dS_il / dv_k)`` for ``Z = X``, N symmetric."""
+    def hessian(M, X, c):
+        """Return ``sum_il c_i M_il c_l (dS_il / dv_j) (dS_il / dv_k)``, Z = X, M symmetric."""
         p = X.shape[1]
         j, k = np.triu_indices(p)
-        pairs = X[:, j] * X[:, k]
+        pairs = X[:, j] * X[:, k] * c[:, None]
         H = np.empty((p, p))
-        H[j, k] = H[k, j] = np.einsum("ij,ij->j", pairs, N @ pairs)
+        H[j, k] = H[k, j] = np.einsum("ij,ij->j", pairs, M @ pairs)
         return H
 
 
@@ -121,27 +144,35 @@ class DistanceForm:
         return np.zeros(len(X))
 
     @staticmethod
-    def jacobian(M, X, Z):
+    def jacobian(M, X, Z, a):
         p = X.shape[1]
-        products = M @ np.hstack((Z, Z * Z))
-        J = X * M.sum(axis=1)[:, None]
-        J -= 2.0 * products[:, :p]
+        thin = np.empty((len(Z), 2 * p + 1))
+        thin[:, 0] = a
+        np.multiply(Z, a[:, None], out=thin[:, 1 : p + 1])
+        np.multiply(thin[:, 1 : p + 1], Z, out=thin[:, p + 1 :])
+        products = M @ thin
+        J = X * products[:, :1]
+        J -= 2.0 * products[:, 1 : p + 1]
         J *= X
-        J += products[:, p:]
+        J += products[:, p + 1 :]
         return J
 
     @staticmethod
-    def gradient(M, X, Z):
-        cross = np.einsum("ij,ij->j", X, M @ Z)
-        return M.sum(axis=1) @ (X * X) + M.sum(axis=0) @ (Z * Z) - 2.0 * cross
+    def gradient(M, X, Z, u, a):
+        cross = np.einsum("ij,ij->j", u[:, None] * X, M @ (a[:, None] * Z))
+        rows, columns = u * (M @ a), a * (M.transposed() @ u)
+        return rows @ (X * X) + columns @ (Z * Z) - 2.0 * cross
 
     @staticmethod
-    def hessian(N, X):
+    def hessian(M, X, c):
         # The nine terms of (x_j - z_j)^2 (x_k - z_k)^2, gathered by symmetry.
         square = X * X
-        mixed = square.T @ (X * (N @ X))
-        H = 4.0 * DotForm.hessian(N, X) - 4.0 * (mixed + mixed.T)
-        H += 2.0 * (square.T @ (N.sum(axis=1)[:, None] * square + N @ square))
+        weighted = c[:, None]
+        products = M @ np.hstack([weighted, weighted * X, weighted * square])
+        p = X.shape[1]
+        mixed = square.T @ (weighted * X * products[:, 1 : p + 1])
+        H = 4.0 * DotForm.hessian(M, X, c) - 4.0 * (mixed + mixed.T)
+        H += 2.0 * (square.T @ (weighted * (products[:, :1] * square + products[:, p + 1 :])))
         return H
 
 
@@ -164,18 +195,18 @@ class AbsoluteForm:
         return np.zeros(len(X))
 
     @staticmethod
-    def jacobian(M, X, Z):
+    def jacobian(M, X, Z, a):
         J = np.empty(X.shape)
         gap = np.empty(Z.shape)
-        for x, m, out in zip(X, M, J, strict=True):
+        for x, m, out in zip(X, M.rows(), J, strict=True):
             np.subtract(Z, x, out=gap)
             np.abs(gap, out=gap)
-            np.dot(m, gap, out=out)
+            np.dot(m * a, gap, out=out)
         return J
 
     @staticmethod
-    def gradient(M, X, Z):
-        return AbsoluteForm.jacobian(M, X, Z).sum(axis=0)
+    def gradient(M, X, Z, u, a):
+        return u @ AbsoluteForm.jacobian(M, X, Z, a)
 
 
 FORMS = {"dot": DotForm, "distance": DistanceForm, "absolute": AbsoluteForm}
@@ -252,15 +283,18 @@ class Kernel(BaseEstimator, ABC):
             From :meth:`evaluate`.
         a : ndarray of shape (m,)
         """
-        M = self.slope(S, K)
-        M *= a
-        return self._form.jacobian(M, X, Z)
+        return self._form.jacobian(self._scaled_slope(S, K), X, Z, a)
 
     def gradient(self, X, Z, S, K, U, A):
         """Return ``sum_il (U A')_il dK_il / dv_j``, shape (p,)."""
-        M = self.slope(S, K)
-        M *= U @ A.T
-        return self._form.gradient(M, X, Z)
+        M = self._scaled_slope(S, K)
+        return sum(self._form.gradient(M, X, Z, u, a) for u, a in zip(U.T, A.T, strict=True))
+
+    def _scaled_slope(self, S, K):
+        return Scaled(self.slope(S, K))
+
+    def _scaled_curve(self, S, K):
+        return Scaled(self.curve(S, K))
 
     @property
     def twice_differentiable(self):
@@ -270,9 +304,8 @@ class Kernel(BaseEstimator, ABC):
 
     def hessian(self, X, S, K, C):
         """Return ``sum_il (C C')_il phi''(S_il) (dS_il / dv_j) (dS_il / dv_k)``, shape (p, p)."""
-        N = self.curve(S, K)
-        N *= C @ C.T
-        return self._form.hessian(N, X)
+        M = self._scaled_curve(S, K)
+        return sum(self._form.hessian(M, X, c) for c in C.T)
 
 
 class Linear(Kernel):
@@ -351,6 +384,14 @@ class _Exponential(Kernel):
 
     def curve(self, s, k):
         return k * self.gamma**2
+
+    # Both are multiples of the kernel matrix: no array of its size need be made.
+
+    def _scaled_slope(self, S, K):
+        return Scaled(K, -self.gamma)
+
+    def _scaled_curve(self, S, K):
+        return Scaled(K, self.gamma**2)
 
 
 class RBF(_Exponential):
