@@ -1,6 +1,7 @@
 """Cross-validated estimators with default settings on the paper's two non-linear problems.
 
-Twenty draws of 100 rows each; the error is counted on 5,000 other rows.
+Twenty draws of 100 rows each; the error is counted on 5,000 other rows. The draws are not those
+that the default settings were chosen on (seeds 0 to 19 and 100 to 119).
 """
 
 import sys
@@ -39,10 +40,11 @@ def run(problem, seed):
     }
 
 
-def main(seeds=20, jobs=1):
+def main(first=200, seeds=20, jobs=1):
     rows = []
     for problem in ("sinusoidal, rbf", "orange, poly 2"):
-        found = Parallel(n_jobs=jobs)(delayed(run)(problem, seed) for seed in range(seeds))
+        draws = range(first, first + seeds)
+        found = Parallel(n_jobs=jobs)(delayed(run)(problem, seed) for seed in draws)
         rows += found
         errors = np.array([float(row["test_error"]) for row in found])
         share = np.mean([row["all_true_selected"] for row in found])
