@@ -143,12 +143,11 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
     def _solve(self, prepared, task=SILENT):
         """Return the solution and those of all starts."""
         problem, solver = prepared.problem, self._make_solver()
-        starts = self._make_starts(prepared)
         if self.n_features_to_select is None:
             return best_start(
                 problem,
                 solver,
-                starts,
+                self._make_starts(prepared),
                 float(self.sparsity),
                 n_jobs=self.n_jobs,
                 callback=task.watch("iteration"),
@@ -160,12 +159,17 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
                 f"n_features_to_select={self.n_features_to_select} is more than the {available} "
                 "features (or groups) that are not constant."
             )
-        trace = trace_path(problem, solver, starts, task=task)
+        trace = self._trace(prepared, task=task)
         solution = exactly(problem, solver, trace, self.n_features_to_select)
         own = any(solution is point for point in trace.points)
         spent = trace.n_solves + (0 if own else solution.n_solves)
         solution = replace(solution, solves=(*solution.solves[:-1], spent))
         return solution, [(trace.start, solution)]
+
+    def _trace(self, prepared, sparsities=50, **options):
+        """Follow the path of the prepared data."""
+        starts = self._make_starts(prepared)
+        return trace_path(prepared.problem, self._make_solver(), starts, sparsities, **options)
 
     def _make_solver(self):
         if self.solver not in SOLVERS:

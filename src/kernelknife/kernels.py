@@ -40,6 +40,7 @@ array([1])
 """
 
 from abc import ABC, abstractmethod
+from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -227,11 +228,15 @@ class Kernel(BaseEstimator, ABC):
     convex : bool
         Whether the eliminated objective is convex in the weights; the solver then
         reaches the global minimum and may revive a weight from zero.
+    curve : callable or None
+        Optional, ``curve(s, k)`` gives ``phi''(s)``: with it the solver takes full Newton
+        steps once few features are left.
     """
 
     form = "distance"
     linear_in_weights = False
     convex = False
+    curve: Any = None
 
     @abstractmethod
     def profile(self, s):
@@ -240,13 +245,6 @@ class Kernel(BaseEstimator, ABC):
     @abstractmethod
     def slope(self, s, k):
         """Return ``phi'(s)``, elementwise, where ``k = phi(s)``, as a new array."""
-
-    def curve(self, s, k):
-        """Return ``phi''(s)``, elementwise, as a new array.
-
-        Optional: with it the solver takes full Newton steps once few features are left.
-        """
-        raise NotImplementedError
 
     def validate(self):
         """Raise if a parameter is out of range; called once before a fit."""
@@ -299,8 +297,7 @@ class Kernel(BaseEstimator, ABC):
     @property
     def twice_differentiable(self):
         """Whether :meth:`hessian` can be had: the kernel has a curve, its form a product."""
-        has_curve = type(self).curve is not Kernel.curve
-        return has_curve and hasattr(self._form, "hessian")
+        return self.curve is not None and hasattr(self._form, "hessian")
 
     def hessian(self, X, S, K, C):
         """Return ``sum_il (C C')_il phi''(S_il) (dS_il / dv_j) (dS_il / dv_k)``, shape (p, p)."""

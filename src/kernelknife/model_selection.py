@@ -45,7 +45,6 @@ from kernelknife.estimators import (
 from kernelknife.kernels import check_kernel
 from kernelknife.path import PathResult, check_sparsities
 from kernelknife.preparation import check_groups
-from kernelknife.solvers.trace import trace_path
 
 __all__ = ["KnifeClassifierCV", "KnifeRegressorCV"]
 
@@ -286,13 +285,7 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self, name):
                 setattr(template, name, getattr(self, name))
-        trace = trace_path(
-            prepared.problem,
-            template._make_solver(),
-            template._make_starts(prepared),
-            sparsities,
-            task=task,
-        )
+        trace = template._trace(prepared, sparsities, task=task)
         self.path_ = PathResult.from_trace(template, prepared, trace)
         # The path ends where the last feature leaves; beyond, nothing changes.
         self.best_estimator_ = self.path_.model(min(self._point, len(self.path_) - 1))
@@ -497,12 +490,8 @@ def _score_fold(template, X, y, s, train, test, grid, scorer, task):
     with limited_blas(), task:
         prepared = template._prepare(X[train], y[train], s[train])
         share = s[train].sum() / s.sum()
-        trace = trace_path(
-            prepared.problem,
-            template._make_solver(),
-            template._make_starts(prepared),
-            grid * share if prepared.kernel.convex else grid,
-            task=task,
+        trace = template._trace(
+            prepared, grid * share if prepared.kernel.convex else grid, task=task
         )
         weighted = {} if (s[test] == 1).all() else {"sample_weight": s[test]}
         scores, n_selected = np.empty(len(grid)), np.zeros(len(grid), dtype=int)

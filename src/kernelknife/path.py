@@ -18,7 +18,7 @@ from kernelknife.estimators import (
     warn_not_converged,
 )
 from kernelknife.losses import LOSSES, Loss
-from kernelknife.solvers.trace import Trace, exactly, trace_path
+from kernelknife.solvers.trace import Trace, exactly
 
 __all__ = ["PathResult", "check_sparsities", "knife_path", "rank_features"]
 
@@ -276,14 +276,7 @@ def _run(template, X, y, sample_weight, grid, updates_per_point):
     prepared = template._prepare(X, y, sample_weight)
     total = None if np.ndim(grid) == 0 else len(grid)
     with limited_blas(len(prepared.rows)), root_task(template, "path", total) as task:
-        trace = trace_path(
-            prepared.problem,
-            template._make_solver(),
-            template._make_starts(prepared),
-            grid,
-            updates_per_point=updates_per_point,
-            task=task,
-        )
+        trace = template._trace(prepared, grid, updates_per_point=updates_per_point, task=task)
     path = PathResult.from_trace(template, prepared, trace)
     if updates_per_point is None:
         path.warn_not_converged(stacklevel=5)
