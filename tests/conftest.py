@@ -1,7 +1,12 @@
 """Seeds come from one fixture; helpers shared by the tests stand here."""
 
+import os
+from pathlib import Path
+
 import numpy as np
 import pytest
+
+ROOT = Path(__file__).parents[1]
 
 
 @pytest.fixture
@@ -22,3 +27,12 @@ def central_difference():
         return np.stack(columns, axis=-1)
 
     return differentiate
+
+
+@pytest.fixture(scope="session")
+def paper_data():
+    """The folder with the paper's data files, which are not ours to ship."""
+    folder = Path(os.environ.get("KERNELKNIFE_DATA") or ROOT.parent / "shared" / "data")
+    if not (folder / "parkinsons.csv").is_file():
+        pytest.skip("the paper's data files are not here: set KERNELKNIFE_DATA")
+    return folder

@@ -1,0 +1,24 @@
+"""The paper's data: three simulated problems, and loaders of its three measured ones.
+
+The generators put the true features first and return ``X, y``. The loaders return a
+``sklearn.utils.Bunch`` with data frames, and read files that are not ours to ship: see
+:func:`load_vowel` for where they look.
+"""
+
+from kernelknife.datasets._measured import (
+    DataFileError,
+    load_colon,
+    load_parkinsons,
+    load_vowel,
+)
+from kernelknife.datasets._simulated import make_linear, make_sinusoidal, make_skin_of_orange
+
+__all__ = [
+    "DataFileError",
+    "load_colon",
+    "load_parkinsons",
+    "load_vowel",
+    "make_linear",
+    "make_sinusoidal",
+    "make_skin_of_orange",
+]
