@@ -14,7 +14,13 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, cross_va
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from kernelknife import KnifeClassifier, KnifeClassifierCV, KnifeRegressor, KnifeRegressorCV
+from kernelknife import (
+    KnifeClassifier,
+    KnifeClassifierCV,
+    KnifeRegressor,
+    KnifeRegressorCV,
+    knife_path,
+)
 from kernelknife.datasets import make_linear, make_sinusoidal, make_skin_of_orange
 
 SMALL = {"sparsities": 10, "alphas": [0.1, 1.0], "cv": 3}
@@ -254,3 +260,18 @@ def test_progress_shows_the_tree(sinusoid, capfd):
 def test_mistakes_are_explained(params, error, words, sinusoid):
     with pytest.raises(error, match=words):
         KnifeRegressorCV(**{**SMALL, **params}).fit(*sinusoid)
+
+
+def test_selection_frequency_counts_the_folds(rng):
+    X = rng.normal(size=(90, 12))
+    y = np.sin(2 * X[:, 3]) + 0.1 * rng.normal(size=90)
+    folds = list(KFold(3).split(X))
+    model = KnifeRegressorCV(alphas=0.3, sparsities=[0.5, 5.0], cv=folds).fit(X, y)
+    counted = np.zeros(12)
+    for train, _ in folds:
+        path = knife_path(X[train], y[train], alpha=0.3, sparsities=[0.5, 5.0])
+        counted += path.at(sparsity=model.sparsity_).get_support()
+    np.testing.assert_allclose(model.selection_frequency_, counted / 3)
+    assert model.selection_frequency_[3] == 1.0
+    point = list(model.cv_results_["sparsity"]).index(model.sparsity_)
+    assert np.isclose(model.cv_results_["mean_n_features"][point], counted.sum() / 3)

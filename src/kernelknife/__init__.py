@@ -6,9 +6,13 @@ machine. Most weights become exactly zero: what remains is the selection, and th
 machine predicts with it.
 """
 
-from kernelknife.estimators import KnifeClassifier, KnifeRegressor
-from kernelknife.model_selection import KnifeClassifierCV, KnifeRegressorCV
-from kernelknife.path import PathResult, knife_path
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kernelknife.estimators import KnifeClassifier, KnifeRegressor
+    from kernelknife.model_selection import KnifeClassifierCV, KnifeRegressorCV
+    from kernelknife.path import PathResult, knife_path
 
 __version__ = "0.1.0.dev0"
 
@@ -21,3 +25,23 @@ __all__ = [
     "__version__",
     "knife_path",
 ]
+
+# Imported on first use, so that `kernelknife --help` need not wait for scikit-learn.
+_HOMES = {
+    "KnifeClassifier": "estimators",
+    "KnifeClassifierCV": "model_selection",
+    "KnifeRegressor": "estimators",
+    "KnifeRegressorCV": "model_selection",
+    "PathResult": "path",
+    "knife_path": "path",
+}
+
+
+def __getattr__(name):
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})

@@ -55,10 +55,10 @@ FEW_ROWS = 200
 
 @dataclass(frozen=True)
 class FoldScores:
-    """Scores and numbers of features along one fold's path."""
+    """Scores and selected features along paths, the last axes over points and features."""
 
     scores: np.ndarray
-    n_selected: np.ndarray
+    selected: np.ndarray  # of bool, packed to bits: thousands of features in dozens of folds
 
 
 class _BaseKnifeCV(CallbackSupportMixin, SelectorMixin, BaseEstimator):
@@ -161,6 +161,7 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         target, classes = self._split_target(y)
         splits = list(self._make_cv(target, classes, groups).split(X, target, groups))
         _check_splits(splits, target if classes else None, s, groups)
+        self.splits_ = splits
         grid = self._grid(prepared, alphas)
         labels = None
         if self.feature_groups is not None:
@@ -229,7 +230,7 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         shape = (len(templates), len(splits), len(grid))
         return FoldScores(
             np.array([fold.scores for fold in found]).reshape(shape),
-            np.array([fold.n_selected for fold in found]).reshape(shape),
+            np.array([fold.selected for fold in found]).reshape(*shape, -1),
         )
 
     def _choose(self, results, alphas, grid):
@@ -247,7 +248,7 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             )
         mean = scores.mean(axis=1)
         error = scores.std(axis=1, ddof=1) / np.sqrt(scores.shape[1])
-        features = results.n_selected.mean(axis=1)
+        features = np.bitwise_count(results.selected).sum(axis=3, dtype=int).mean(axis=1)
         best = np.nanmax(mean)
         # Of several best settings the one with the smallest spread sets the bar of "1se".
         bars = {"min": best, "1se": best - np.nanmin(error[mean >= best])}
@@ -267,6 +268,9 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         chosen = np.unravel_index(self.best_index_, mean.shape)
         self.alpha_ = float(alphas[chosen[0]])
         self._point = int(chosen[1])
+        bits = results.selected[chosen[0], :, chosen[1]]
+        selected = np.unpackbits(bits, axis=1, count=self.n_features_in_)
+        self.selection_frequency_ = selected.mean(axis=0)
         self.best_score_ = float(mean[chosen])
         self.cv_results_ = {
             "alpha": np.repeat(alphas, len(grid)),
@@ -362,6 +366,10 @@ max_iter, tol, random_state
         Its mean score over the folds.
     score_name_ : str
         What is scored.
+    splits_ : list of (ndarray, ndarray)
+        Training and test rows of every fold.
+    selection_frequency_ : ndarray of shape (n_features_in_,)
+        Share of the folds in which a feature is selected at the chosen penalties.
     path_ : PathResult
         On all rows, with the chosen ``alpha_``.
     cv_results_ : dict of ndarray
@@ -410,7 +418,8 @@ fit_intercept, feature_groups, feature_costs, max_iter, tol, n_jobs, random_stat
     Attributes
     ----------
     classes_ : ndarray
-    alpha_, sparsity_, weights_, best_estimator_, best_score_, path_, cv_results_
+    alpha_, sparsity_, weights_, best_estimator_, best_score_, path_, cv_results_, \\
+splits_, selection_frequency_
         See :class:`KnifeRegressorCV`.
 
     Examples
@@ -494,13 +503,13 @@ def _score_fold(template, X, y, s, train, test, grid, scorer, task):
             prepared, grid * share if prepared.kernel.convex else grid, task=task
         )
         weighted = {} if (s[test] == 1).all() else {"sample_weight": s[test]}
-        scores, n_selected = np.empty(len(grid)), np.zeros(len(grid), dtype=int)
+        scores, selected = np.empty(len(grid)), np.zeros((len(grid), X.shape[1]), dtype=bool)
         for i, point in enumerate(trace.points):
             model = clone(template)
             model.n_features_in_ = X.shape[1]
             model._publish(prepared, point)
             scores[i] = scorer(model, X[test], y[test], **weighted)
-            n_selected[i] = model.get_support().sum()
+            selected[i] = model.get_support()
         # Past the end of the path no feature is left and nothing changes any more.
         scores[len(trace.points) :] = scores[len(trace.points) - 1]
-        return FoldScores(scores, n_selected)
+        return FoldScores(scores, np.packbits(selected, axis=1))

@@ -1,0 +1,77 @@
+"""The paper's results, one module per table or figure.
+
+:data:`ITEMS` names them, :func:`reproduce` runs them and writes tables, figures and a summary.
+"""
+
+from pathlib import Path
+
+from kernelknife.paper.colon import Colon
+from kernelknife.paper.convergence import Convergence
+from kernelknife.paper.item import Item
+from kernelknife.paper.linear import LinearRegressions
+from kernelknife.paper.noise import NoiseFeatures
+from kernelknife.paper.orange import Orange
+from kernelknife.paper.parkinsons import Parkinsons
+from kernelknife.paper.penalties import Penalties
+from kernelknife.paper.runner import run
+from kernelknife.paper.sinusoidal import Sinusoidal
+from kernelknife.paper.summary import draw_figures, write_summary
+from kernelknife.paper.vowel import Vowel
+
+__all__ = ["ITEMS", "Item", "reproduce"]
+
+# In the paper's order.
+ITEMS: dict[str, Item] = {
+    item.name: item
+    for item in (
+        NoiseFeatures(),
+        Convergence(),
+        Penalties(),
+        LinearRegressions(),
+        Sinusoidal(),
+        Orange(),
+        Colon(),
+        Vowel(),
+        Parkinsons(),
+    )
+}
+
+
+def reproduce(
+    names, output, *, quick=False, jobs=1, page=None, report=lambda item, done, total: None
+):
+    """Run items of the paper and write their tables, figures and the summary.
+
+    Finished repetitions are kept: a run that was interrupted goes on where it was.
+
+    Parameters
+    ----------
+    names : list of str
+        Keys of :data:`ITEMS`; empty for all.
+    output : path
+        Folder, created if it is not there.
+    quick : bool, default=False
+        Few repetitions and coarse settings.
+    jobs : int, default=1
+        Repetitions at a time, through joblib.
+    page : path, default=None
+        Where to write the summary in Markdown; None is ``summary.md`` in the folder.
+    report : callable
+        Called as ``report(item, done, total)`` as repetitions finish.
+
+    Returns
+    -------
+    Path
+        The summary in Markdown.
+    """
+    unknown = [name for name in names if name not in ITEMS]
+    if unknown:
+        raise ValueError(f"Unknown item {unknown[0]!r}. Known items: {', '.join(ITEMS)}.")
+    items = [ITEMS[name] for name in names] if names else list(ITEMS.values())
+    output = Path(output)
+    output.mkdir(parents=True, exist_ok=True)
+    for item, tables in zip(
+        items, run(items, output, quick=quick, jobs=jobs, report=report).values(), strict=True
+    ):
+        draw_figures(item, tables, output)
+    return write_summary(list(ITEMS.values()), output, page)

@@ -1,0 +1,58 @@
+"""Feature paths as rows of a table, and pictures drawn from such rows."""
+
+from kernelknife._optional import import_optional
+from kernelknife.display import WeightPathDisplay
+
+__all__ = ["draw_paths", "new_figure", "path_rows"]
+
+
+def new_figure(columns=1, size=(4.6, 3.6)):
+    """Return a figure and its axes side by side, without a window."""
+    pyplot = import_optional("matplotlib.pyplot", "kernelknife[plot]", "Drawing")
+    figure, axes = pyplot.subplots(
+        1, columns, figsize=(size[0] * columns, size[1]), layout="constrained", squeeze=False
+    )
+    for ax in axes[0]:
+        ax.spines[["top", "right"]].set_visible(False)
+    return figure, list(axes[0])
+
+
+def path_rows(path, **labels):
+    """Return one row per point and feature of a path."""
+    return [
+        {
+            **labels,
+            "point": i,
+            "sparsity": float(path.sparsities[i]),
+            "feature": str(name),
+            "weight": float(weight),
+        }
+        for i in range(len(path))
+        for name, weight in zip(path.feature_names, path.weights[i], strict=True)
+    ]
+
+
+def draw_paths(frame, column, titles):
+    """Draw paths side by side, one for each value of a column.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Rows of :func:`path_rows`.
+    column : str
+    titles : dict of str
+        By value of the column, in the order of the panels.
+    """
+    figure, axes = new_figure(len(titles), (5.2, 3.8))
+    for ax, (value, title) in zip(axes, titles.items(), strict=True):
+        draw_path(frame[frame[column] == value], ax)
+        ax.set_title(title)
+    return figure
+
+
+def draw_path(frame, ax, sparsity=None):
+    """Draw one path."""
+    weights = frame.pivot(index="point", columns="feature", values="weight")
+    names = list(dict.fromkeys(frame["feature"]))
+    sparsities = frame.groupby("point")["sparsity"].first().to_numpy()
+    WeightPathDisplay(sparsities, weights[names].to_numpy(), names, sparsity=sparsity).plot(ax=ax)

@@ -1,0 +1,150 @@
+"""The reproduction: a quick run of every item, resuming, and the committed full run."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from kernelknife.paper import ITEMS, reproduce
+from kernelknife.paper.document import Heading, Picture, Table, Text, to_html, to_markdown
+from kernelknife.paper.noise import BAYES
+from kernelknife.paper.runner import read_tables
+from kernelknife.paper.summary import summarize
+
+ROOT = Path(__file__).parents[1]
+FULL_RUN = ROOT / "docs" / "reproduction"
+NEED_DATA = {"colon", "vowel", "parkinsons"}
+
+
+@pytest.fixture
+def data(request, monkeypatch):
+    """The data folder for items that need one."""
+    if request.getfixturevalue("name") in NEED_DATA:
+        monkeypatch.setenv("KERNELKNIFE_DATA", str(request.getfixturevalue("paper_data")))
+
+
+@pytest.mark.parametrize("name", ITEMS)
+@pytest.mark.usefixtures("data")
+def test_a_quick_run_of_every_item(name, tmp_path):
+    calls = []
+    summary = reproduce([name], tmp_path, quick=True, report=lambda *call: calls.append(call))
+    item = ITEMS[name]
+    assert calls[0][1:] == (0, item.quick_repetitions)
+    assert calls[-1][1:] == (item.quick_repetitions, item.quick_repetitions)
+    tables = read_tables(item, tmp_path)
+    for table in tables.values():
+        assert {"repetition", "seconds", "kernelknife", "numpy"} <= set(table.columns)
+    for figure in item.captions:
+        for ending in ("png", "svg"):
+            assert (tmp_path / f"{figure}.{ending}").stat().st_size > 1000
+    page = summary.read_text(encoding="utf-8")
+    assert item.title in page
+    assert all(claim.text in page for claim in item.claims(tables))
+    assert "Quick run" in page
+    html = (tmp_path / "summary.html").read_text(encoding="utf-8")
+    assert html.startswith("<!doctype html>")
+
+
+def test_a_finished_repetition_is_not_run_again(tmp_path, monkeypatch):
+    reproduce(["linear"], tmp_path, quick=True)
+    before = (tmp_path / "linear.csv").read_bytes()
+    (tmp_path / "parts" / "quick" / "linear" / "0001.json").unlink()
+    ran = []
+    repeat = type(ITEMS["linear"]).repeat
+
+    def counted(self, seed, quick):
+        ran.append(seed)
+        return repeat(self, seed, quick)
+
+    monkeypatch.setattr(type(ITEMS["linear"]), "repeat", counted)
+    reproduce(["linear"], tmp_path, quick=True)
+    assert ran == [1]
+    after = pd.read_csv(tmp_path / "linear.csv").drop(columns="seconds")
+    (tmp_path / "before.csv").write_bytes(before)
+    pd.testing.assert_frame_equal(
+        after, pd.read_csv(tmp_path / "before.csv").drop(columns="seconds")
+    )
+
+
+def test_parts_of_other_versions_are_not_mixed_in(tmp_path):
+    reproduce(["linear"], tmp_path, quick=True)
+    part = tmp_path / "parts" / "quick" / "linear" / "0000.json"
+    content = json.loads(part.read_text())
+    content["versions"]["numpy"] = "1.0"
+    part.write_text(json.dumps(content))
+    counts = []
+    reproduce(["linear"], tmp_path, quick=True, report=lambda _, done, __: counts.append(done))
+    assert counts == [1, 2]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="kill -9 is of POSIX")
+def test_killed_and_resumed_it_ends_with_the_same_tables(tmp_path):
+    command = [sys.executable, "-m", "kernelknife", "reproduce", "convergence", "--quick"]
+    command += ["--jobs", "1", "--output"]
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+    whole, torn = tmp_path / "whole", tmp_path / "torn"
+    subprocess.run([*command, str(whole)], check=True, capture_output=True, env=environment)
+    process = subprocess.Popen(
+        [*command, str(torn)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+    )
+    parts = torn / "parts" / "quick" / "convergence"
+    deadline = time.monotonic() + 60
+    while not (parts.is_dir() and any(parts.glob("*.json"))) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    kept = {path.name: path.read_bytes() for path in parts.glob("*.json")}
+    assert kept
+    subprocess.run([*command, str(torn)], check=True, capture_output=True, env=environment)
+    for name, content in kept.items():
+        assert (parts / name).read_bytes() == content
+    for table in ("convergence", "hinges"):
+        one, two = (pd.read_csv(run / f"{table}.csv") for run in (whole, torn))
+        pd.testing.assert_frame_equal(one.drop(columns="seconds"), two.drop(columns="seconds"))
+
+
+def test_unknown_items_are_named(tmp_path):
+    with pytest.raises(ValueError, match=r"Unknown item 'apple'. Known items: noise, conv"):
+        reproduce(["apple"], tmp_path)
+
+
+def test_bayes_error_by_simulation(rng):
+    """Half of the rows are of class 0; those in the shell are taken for class 1."""
+    radius = (rng.standard_normal((200_000, 4)) ** 2).sum(axis=1)
+    lost = 0.5 * ((radius >= 9) & (radius <= 16)).mean()
+    assert abs(lost - BAYES) < 0.001
+
+
+def test_documents_escape_what_they_show():
+    blocks = [
+        Heading("a < b", 1),
+        Text("<script>alert(1)</script>"),
+        Table(("x|y",), (("<b>",),)),
+        Picture("a.png", 'say "hi"'),
+    ]
+    html = to_html(blocks, "<title>")
+    assert "<script>" not in html
+    assert "<b>" not in html
+    assert "&quot;hi&quot;" in html
+    assert "x\\|y" in to_markdown(blocks)
+
+
+# -- the committed full run -----------------------------------------------------------------------
+
+
+def test_the_page_is_what_the_committed_tables_say():
+    page = (ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8")
+    assert page == to_markdown(summarize(ITEMS.values(), FULL_RUN, "reproduction/"))
+
+
+@pytest.mark.parametrize("name", ITEMS)
+def test_the_committed_run_is_a_full_one(name):
+    facts = json.loads((FULL_RUN / f"{name}.json").read_text(encoding="utf-8"))
+    assert not facts["quick"]
+    assert facts["repetitions"] == ITEMS[name].repetitions
