@@ -19,7 +19,7 @@ from kernelknife.display import (
     KernelDisplay,
     WeightPathDisplay,
     WeightsDisplay,
-    _spread,
+    spread_labels,
 )
 
 
@@ -61,7 +61,7 @@ def test_paths_of_any_width_are_labelled_without_overlap(noise):
 
 
 def test_labels_are_spread_in_order():
-    places = _spread([0.5, 0.5, 0.51, 0.1, 1.0, 1.0], 0.06)
+    places = spread_labels([0.5, 0.5, 0.51, 0.1, 1.0, 1.0], 0.06)
     assert np.all(np.diff(np.sort(places)) >= 0.06 - 1e-12)
     assert places[3] == min(places)
     assert max(places) <= 1.0 + 1e-12

@@ -11,6 +11,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from kernelknife.datasets import DataFileError
 from kernelknife.paper import ITEMS, reproduce
 from kernelknife.paper.document import Heading, Picture, Table, Text, to_html, to_markdown
 from kernelknife.paper.noise import BAYES
@@ -107,6 +108,14 @@ def test_killed_and_resumed_it_ends_with_the_same_tables(tmp_path):
     for table in ("convergence", "hinges"):
         one, two = (pd.read_csv(run / f"{table}.csv") for run in (whole, torn))
         pd.testing.assert_frame_equal(one.drop(columns="seconds"), two.drop(columns="seconds"))
+
+
+def test_missing_data_are_said_before_anything_runs(tmp_path, monkeypatch):
+    monkeypatch.setenv("KERNELKNIFE_DATA", str(tmp_path))
+    monkeypatch.setattr("kernelknife.datasets._measured.fetch_openml", lambda **_: 1 / 0)
+    with pytest.raises(DataFileError, match=r"Put parkinsons\.csv into"):
+        reproduce(["linear", "parkinsons"], tmp_path / "out", quick=True)
+    assert not (tmp_path / "out" / "parts").exists()
 
 
 def test_unknown_items_are_named(tmp_path):

@@ -15,6 +15,7 @@ __all__ = [
     "KernelDisplay",
     "WeightPathDisplay",
     "WeightsDisplay",
+    "spread_labels",
 ]
 
 # Colour-blind safe (Okabe and Ito), then repeated with other dashes.
@@ -53,7 +54,7 @@ def _shorten(name, limit=24):
     return name if len(name) <= limit else name[: limit - 1] + "\N{HORIZONTAL ELLIPSIS}"
 
 
-def _spread(heights, gap):
+def spread_labels(heights, gap):
     """Return positions near ``heights``, in their order, at least ``gap`` apart in [0, 1]."""
     order = np.argsort(heights, kind="stable")
     placed = np.array(heights, dtype=float)[order]
@@ -236,7 +237,7 @@ class WeightPathDisplay:
             weights = self.weights[:, j]
             anchors.append(int(np.flatnonzero(weights >= 0.5 * weights.max())[-1]))
         heights = self.weights[anchors, coloured] / (1.04 * top)
-        places = _spread(heights, 0.062)
+        places = spread_labels(heights, 0.062)
         for line, j, i, place in zip(self.lines_, coloured, anchors, places, strict=True):
             colour = line.get_color()
             ax.annotate(

@@ -195,6 +195,11 @@ class PathResult:
         weights = pandas.DataFrame(self.weights, columns=self.feature_names)
         return pandas.concat([facts, weights], axis=1)
 
+    def _repr_html_(self):
+        from kernelknife.report import path_fragment
+
+        return path_fragment(self)
+
     def plot(self, *, sparsity=None, ax=None, line_kwargs=None):
         """Draw the path; see :class:`kernelknife.display.WeightPathDisplay`."""
         from kernelknife.display import WeightPathDisplay

@@ -1,6 +1,7 @@
 """The commands and their options. Heavy modules are imported inside, so that help is instant."""
 
 import os
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -19,27 +20,100 @@ app = typer.Typer(
     help="Find which features matter when the relation is not linear.",
 )
 
+# Names only: importing kernels and losses would make help slow. A test compares them.
+Kernel = StrEnum(
+    "Kernel",
+    ["linear", "rbf", "polynomial", "laplace", "matern", "rational_quadratic", "sigmoid"],
+)
+Loss = StrEnum(
+    "Loss", ["squared", "huber", "squared_hinge", "huberized_hinge", "hinge", "logistic"]
+)
+Task = StrEnum("Task", ["regression", "classification"])
+Impute = StrEnum("Impute", ["median"])
+Rule = StrEnum("Rule", {"min": "min", "one_se": "1se"})
+
+Data = Annotated[str, typer.Argument(help="CSV, TSV (also gzip), Parquet or Feather; - for stdin.")]
+Target = Annotated[str, typer.Option("--target", "-t", help="Column to predict.")]
+Drop = Annotated[list[str] | None, typer.Option("--drop", help="Column to leave out; repeatable.")]
+Ids = Annotated[list[str] | None, typer.Option("--id", help="Identifier, left out; repeatable.")]
+Group = Annotated[
+    str | None, typer.Option(help="Column whose equal values mark rows that belong together.")
+]
+TaskOption = Annotated[
+    Task | None, typer.Option("--task", help="Guessed from the target if absent.")
+]
+ImputeOption = Annotated[
+    Impute | None, typer.Option("--impute", help="Fill in missing numbers; missing texts count.")
+]
+DropMissing = Annotated[
+    bool, typer.Option("--drop-missing", help="Leave out rows with missing values.")
+]
+KernelOption = Annotated[Kernel, typer.Option("--kernel", help="What relations are looked for.")]
+LossOption = Annotated[
+    Loss | None, typer.Option("--loss", help="Squared for numbers, squared hinge for classes.")
+]
+Alpha = Annotated[
+    float | None, typer.Option(help="Penalty on the machine; chosen by the folds if absent.")
+]
+Sparsity = Annotated[
+    float | None, typer.Option(help="Penalty on the weights; chosen by the folds if absent.")
+]
+Features = Annotated[int | None, typer.Option("--features", "-k", help="Exactly so many columns.")]
+RuleOption = Annotated[
+    Rule, typer.Option("--rule", help="Least error, or fewest columns within one standard error.")
+]
+Folds = Annotated[int | None, typer.Option(min=2, help="Number of folds.")]
+HoldOut = Annotated[float, typer.Option("--hold-out", help="Share of rows kept for judging alone.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of everything random.")]
+Jobs = Annotated[int, typer.Option(help="Folds at a time; -1 for all cores.")]
+Encoding = Annotated[str, typer.Option(help="Of a text file.")]
+Missing = Annotated[
+    list[str] | None, typer.Option("--missing", help="Text that stands for a missing value.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+
 
 def run():
     """Run the command; a failure is a line on standard error and an exit status."""
     try:
         app()
     except Failure as failure:
-        errors.print(f"kernelknife: {failure}", markup=False)
-        raise SystemExit(failure.code) from None
+        _fail(failure, failure.code)
+    except ImportError as error:
+        # A missing extra says itself what to install.
+        _fail(error, 2)
+    except ValueError as error:
+        # Tables, models and estimators refuse with a sentence; anything else is a bug.
+        _fail(error, 2)
     except KeyboardInterrupt:
-        errors.print("kernelknife: stopped")
-        raise SystemExit(130) from None
+        _fail("stopped", 130)
     except BrokenPipeError:
         # The reader of our output has gone, as `head` does; what is left has no place to go.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         raise SystemExit(1) from None
 
 
+def _fail(message, code):
+    errors.print(f"kernelknife: {message}", markup=False)
+    raise SystemExit(code) from None
+
+
 def _version(wanted: bool):
     if wanted:
         out.print(f"kernelknife {__version__}")
         raise typer.Exit
+
+
+def _settings(**options):
+    """Return the options as the library takes them: plain strings, tuples for lists."""
+    plain = {}
+    for name, value in options.items():
+        if isinstance(value, StrEnum):
+            value = str(value)
+        plain[name] = tuple(value or ()) if name in ("drop", "ids") else value
+    if plain.get("n_jobs") == 0:
+        raise Failure("--jobs must be a number of processes, or -1 for all cores, got 0.")
+    return plain
 
 
 @app.callback()
@@ -52,11 +126,161 @@ def common(
 
 
 @app.command()
-def demo():
-    """Show what it does, on data of its own."""
-    from kernelknife.cli import _demo
+def select(
+    data: Data,
+    target: Target,
+    drop: Drop = None,
+    ids: Ids = None,
+    group: Group = None,
+    task: TaskOption = None,
+    impute: ImputeOption = None,
+    drop_missing: DropMissing = False,
+    kernel: KernelOption = Kernel.rbf,
+    loss: LossOption = None,
+    alpha: Alpha = None,
+    sparsity: Sparsity = None,
+    features: Features = None,
+    rule: RuleOption = Rule.min,
+    folds: Folds = None,
+    hold_out: HoldOut = 0.0,
+    seed: Seed = 0,
+    jobs: Jobs = -1,
+    encoding: Encoding = "utf-8",
+    missing: Missing = None,
+    report: Annotated[Path | None, typer.Option(help="Write a report, one HTML file.")] = None,
+    save: Annotated[Path | None, typer.Option(help="Write the model, for predict.")] = None,
+    json: Json = False,
+):
+    """Say which columns of a table matter for one of them.
 
-    _demo.run()
+    Exit status 0: found some that predict better than a constant; 1: found none.
+    """
+    from kernelknife.cli import _select
+
+    settings = _settings(
+        drop=drop, ids=ids, group=group, task=task, impute=impute, drop_missing=drop_missing,
+        kernel=kernel, loss=loss, alpha=alpha, sparsity=sparsity, n_features=features, rule=rule,
+        folds=folds, hold_out=hold_out, random_state=seed, n_jobs=jobs,
+    )  # fmt: skip
+    code = _select.select(
+        data,
+        target,
+        settings,
+        encoding=encoding,
+        missing=missing or (),
+        report=report,
+        save=save,
+        json=json,
+    )
+    raise typer.Exit(code)
+
+
+@app.command()
+def report(
+    data: Data,
+    target: Target,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")] = Path(
+        "report.html"
+    ),
+    drop: Drop = None,
+    ids: Ids = None,
+    group: Group = None,
+    task: TaskOption = None,
+    impute: ImputeOption = None,
+    drop_missing: DropMissing = False,
+    kernel: KernelOption = Kernel.rbf,
+    loss: LossOption = None,
+    alpha: Alpha = None,
+    sparsity: Sparsity = None,
+    features: Features = None,
+    rule: RuleOption = Rule.min,
+    folds: Folds = None,
+    hold_out: HoldOut = 0.0,
+    seed: Seed = 0,
+    jobs: Jobs = -1,
+    encoding: Encoding = "utf-8",
+    missing: Missing = None,
+):
+    """Write a report on which columns matter: one HTML file that needs nothing else."""
+    from kernelknife.cli import _select
+
+    settings = _settings(
+        drop=drop, ids=ids, group=group, task=task, impute=impute, drop_missing=drop_missing,
+        kernel=kernel, loss=loss, alpha=alpha, sparsity=sparsity, n_features=features, rule=rule,
+        folds=folds, hold_out=hold_out, random_state=seed, n_jobs=jobs,
+    )  # fmt: skip
+    _select.report(data, target, settings, encoding=encoding, missing=missing or (), output=output)
+
+
+@app.command()
+def path(
+    data: Data,
+    target: Target,
+    drop: Drop = None,
+    ids: Ids = None,
+    task: TaskOption = None,
+    impute: ImputeOption = None,
+    drop_missing: DropMissing = False,
+    kernel: KernelOption = Kernel.rbf,
+    loss: LossOption = None,
+    alpha: Annotated[float, typer.Option(help="Penalty on the machine.")] = 1.0,
+    points: Annotated[int, typer.Option(min=2, help="Number of penalties.")] = 50,
+    seed: Seed = 0,
+    encoding: Encoding = "utf-8",
+    missing: Missing = None,
+    csv: Annotated[Path | None, typer.Option(help="Write the weights as a table.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Write a picture: png, svg or pdf.")] = None,
+    json: Json = False,
+):
+    """Follow every column's weight as the penalty rises, until the last one leaves."""
+    from kernelknife.cli import _path
+
+    columns = _settings(drop=drop, ids=ids, task=task, impute=impute, drop_missing=drop_missing)
+    options = _settings(kernel=kernel, loss=loss, alpha=alpha, sparsities=points, random_state=seed)
+    _path.path(
+        data,
+        target,
+        columns,
+        options,
+        encoding=encoding,
+        missing=missing or (),
+        csv=csv,
+        plot=plot,
+        json=json,
+    )
+
+
+@app.command()
+def predict(
+    model: Annotated[Path, typer.Argument(help="What select --save wrote.")],
+    data: Data,
+    ids: Annotated[
+        list[str] | None, typer.Option("--id", help="Column to repeat beside the predictions.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="CSV file; standard output if absent.")
+    ] = None,
+    encoding: Encoding = "utf-8",
+    missing: Missing = None,
+):
+    """Predict the rows of a table with a saved model."""
+    from kernelknife.cli import _predict
+
+    _predict.predict(
+        model, data, ids=ids or [], output=output, encoding=encoding, missing=missing or ()
+    )
+
+
+@app.command()
+def demo(
+    output: Annotated[Path, typer.Option("--output", "-o", help="The report to write.")] = Path(
+        "kernelknife-demo.html"
+    ),
+):
+    """Choose among columns of data of its own and write the report."""
+    from kernelknife.cli import _select
+
+    _select.demo(output)
 
 
 @app.command()

@@ -46,6 +46,9 @@ class Colon(Item):
         "pairwise correlations of logarithms over all 62 tissues."
     )
 
+    def check(self):
+        load_colon()
+
     def repeat(self, seed, quick):
         colon = load_colon()
         X, y = np.log(colon.data.to_numpy()), (colon.target == "tumor").to_numpy().astype(int)

@@ -44,6 +44,9 @@ class Item(ABC):
     captions: dict[str, str] = {}  # noqa: RUF012 - a constant of the class
     protocol: str
 
+    def check(self):  # noqa: B027 - most items need nothing
+        """Raise at once what would stop every repetition, such as missing data."""
+
     @abstractmethod
     def repeat(self, seed, quick):
         """Run one repetition and return its rows, a list of dicts by name of table.

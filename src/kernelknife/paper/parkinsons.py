@@ -49,6 +49,9 @@ class Parkinsons(Item):
         "splits ignores who spoke: recordings of one person stand on both sides."
     )
 
+    def check(self):
+        load_parkinsons()
+
     def repeat(self, seed, quick):
         data = load_parkinsons()
         X, y = data.data, data.target.to_numpy()

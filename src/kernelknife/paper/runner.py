@@ -6,44 +6,20 @@ put together from these files, in order.
 """
 
 import json
-import os
-import platform
 import time
 from pathlib import Path
 
-import numpy as np
-import scipy
-import sklearn
 from joblib import Parallel, delayed
 
-import kernelknife
 from kernelknife._optional import import_optional
 from kernelknife._threads import limited_blas
 from kernelknife.paper.item import Item
+from kernelknife.selection import versions
+from kernelknife.storage import write_file
 
-__all__ = ["read_tables", "run", "versions", "write_atomically"]
+__all__ = ["read_tables", "run"]
 
 PARTS = "parts"
-
-
-def versions():
-    """Return what the figures may depend on."""
-    return {
-        "kernelknife": kernelknife.__version__,
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "sklearn": sklearn.__version__,
-    }
-
-
-def write_atomically(path, content):
-    """Write text or bytes under a temporary name, then rename."""
-    path = Path(path)
-    data = content.encode() if isinstance(content, str) else content
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    temporary.write_bytes(data)
-    temporary.replace(path)
 
 
 def run(items, output, *, quick=False, jobs=1, report=lambda item, done, total: None):
@@ -72,6 +48,8 @@ def run(items, output, *, quick=False, jobs=1, report=lambda item, done, total: 
         parts = [_part(output, item, seed, quick) for seed in range(total)]
         done[item.name] = [read_part(part) is not None for part in parts]
         report(item, sum(done[item.name]), total)
+        if not all(done[item.name]):
+            item.check()
         todo += [
             (item, seed, part)
             for seed, (part, there) in enumerate(zip(parts, done[item.name], strict=True))
@@ -118,7 +96,7 @@ def _repeat(item: Item, seed, quick, path):
         "tables": tables,
     }
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, json.dumps(part))
+    write_file(path, json.dumps(part))
     return item.name, seed
 
 
@@ -133,7 +111,7 @@ def _assemble(item, output, quick):
             facts = {"seconds": part["seconds"], **part["versions"]}
             rows.setdefault(name, []).extend({"repetition": seed, **row, **facts} for row in found)
     for name, found in rows.items():
-        write_atomically(output / f"{name}.csv", pandas.DataFrame(found).to_csv(index=False))
+        write_file(output / f"{name}.csv", pandas.DataFrame(found).to_csv(index=False))
     facts = {"tables": list(rows), "repetitions": total, "quick": quick, "versions": versions()}
-    write_atomically(output / f"{item.name}.json", json.dumps(facts, indent=1) + "\n")
+    write_file(output / f"{item.name}.json", json.dumps(facts, indent=1) + "\n")
     return read_tables(item, output)

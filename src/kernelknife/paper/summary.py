@@ -8,7 +8,8 @@ from pathlib import Path
 from kernelknife._optional import import_optional
 from kernelknife.paper.document import Heading, Picture, Table, Text, to_html, to_markdown
 from kernelknife.paper.item import Item
-from kernelknife.paper.runner import read_tables, write_atomically
+from kernelknife.paper.runner import read_tables
+from kernelknife.storage import write_file
 
 __all__ = ["draw_figures", "summarize", "write_summary"]
 
@@ -29,7 +30,7 @@ def draw_figures(item: Item, tables, output):
             for ending, options in (("png", {"dpi": 130}), ("svg", {"metadata": {"Date": None}})):
                 buffer = io.BytesIO()
                 figure.savefig(buffer, format=ending, **options)
-                write_atomically(Path(output) / f"{name}.{ending}", buffer.getvalue())
+                write_file(Path(output) / f"{name}.{ending}", buffer.getvalue())
             pyplot.close(figure)
 
 
@@ -93,8 +94,8 @@ def write_summary(items, output, markdown=None):
     page = output / "summary.md" if markdown is None else Path(markdown)
     relative = os.path.relpath(output, page.parent)
     prefix = "" if relative == "." else Path(relative).as_posix() + "/"
-    write_atomically(page, to_markdown(summarize(items, output, prefix)))
-    write_atomically(output / "summary.html", to_html(summarize(items, output), TITLE))
+    write_file(page, to_markdown(summarize(items, output, prefix)))
+    write_file(output / "summary.html", to_html(summarize(items, output), TITLE))
     return page
 
 

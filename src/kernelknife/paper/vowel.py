@@ -43,6 +43,9 @@ class Vowel(Item):
         "speakers. The standardised protocol, by the training rows, stands beside it."
     )
 
+    def check(self):
+        load_vowel()
+
     def repeat(self, seed, quick):
         vowel = load_vowel()
         pair = vowel.target.isin(PAIR).to_numpy()

@@ -1,0 +1,33 @@
+"""``kernelknife predict``: a saved model on new rows."""
+
+from pathlib import Path
+
+from kernelknife.cli._select import check_writable, writing
+from kernelknife.cli.console import errors, warned
+from kernelknife.storage import load_model, write_file
+from kernelknife.tables import TableError, read_table
+
+__all__ = ["predict"]
+
+
+def predict(model, data, *, ids, output, encoding, missing):
+    """Print the predictions as CSV, or write them to a file."""
+    import sys
+
+    check_writable(output)
+    encoder, machine, facts = load_model(model)
+    frame = read_table(data, encoding, missing)
+    absent = [name for name in ids if name not in frame.columns]
+    if absent:
+        raise TableError(f"There is no column {absent[0]!r} in {data}.")
+    with warned():
+        found = machine.predict(encoder.transform(frame))
+    result = frame[list(ids)].copy()
+    result[f"predicted {facts['target']}"] = found
+    text = result.to_csv(index=False)
+    if output is None:
+        sys.stdout.write(text)
+        return
+    with writing(output):
+        write_file(output, text)
+    errors.print(f"Predictions: {Path(output).resolve()}", markup=False)

@@ -1,0 +1,73 @@
+"""A bar over the folds of a cross-validation, on a terminal."""
+
+import os
+import tempfile
+import threading
+from contextlib import contextmanager
+from pathlib import Path
+
+from kernelknife.cli.console import errors
+
+__all__ = ["fold_bar"]
+
+
+class FoldCounter:
+    """Callback that counts finished folds in a file, which any process can append to.
+
+    Parameters
+    ----------
+    path : str
+        A file with one byte per finished fold.
+    """
+
+    def __init__(self, path):
+        self.path = path
+        self.total = 0
+
+    def setup(self, estimator, context):
+        """Nothing to set up."""
+
+    def on_fit_task_begin(self, estimator, context):
+        """Learn how many folds there will be."""
+        if context.task_name.startswith("alpha="):
+            self.total += context.max_subtasks or 0
+
+    def on_fit_task_end(self, estimator, context):
+        """Count a fold."""
+        if context.task_name == "fold":
+            file = os.open(self.path, os.O_WRONLY | os.O_APPEND)
+            os.write(file, b".")
+            os.close(file)
+
+    def teardown(self, estimator, context):
+        """Nothing to take down."""
+
+
+@contextmanager
+def fold_bar():
+    """Yield the callbacks of a fit: a bar on a terminal, none elsewhere."""
+    if not errors.is_terminal:
+        yield ()
+        return
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "folds"
+        path.touch()
+        counter = FoldCounter(str(path))
+        done = threading.Event()
+        columns = (TextColumn("cross-validating"), BarColumn(), TimeElapsedColumn())
+        with Progress(*columns, console=errors, transient=True) as bar:
+            task = bar.add_task("folds", total=None)
+
+            def watch():
+                while not done.wait(0.2):
+                    bar.update(task, completed=path.stat().st_size, total=counter.total or None)
+
+            watcher = threading.Thread(target=watch, daemon=True)
+            watcher.start()
+            try:
+                yield (counter,)
+            finally:
+                done.set()
+                watcher.join()

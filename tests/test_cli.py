@@ -1,0 +1,295 @@
+"""The command, as its user sees it: what is printed where, exit statuses, one-line errors."""
+
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from contextlib import suppress
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_diabetes
+
+from kernelknife import __version__, kernels, losses
+from kernelknife.cli import app as app_module
+from kernelknife.cli import main
+from kernelknife.datasets import make_sinusoidal
+from kernelknife.storage import FACTS
+
+QUICK = ("--alpha", "0.3", "--folds", "3", "--jobs", "1")
+
+
+@pytest.fixture
+def call(monkeypatch, capsys):
+    """Return a function that runs the command and returns status, output and errors."""
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["kernelknife", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        captured = capsys.readouterr()
+        return stop.value.code or 0, captured.out, captured.err
+
+    return run
+
+
+@pytest.fixture
+def table(tmp_path):
+    """A CSV file with five true columns, a text that matters, and three of noise."""
+    X, y = make_sinusoidal(90, 3, random_state=1)
+    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(8)])
+    kind = np.random.default_rng(0).choice(["red", "green", "blue"], 90)
+    frame["kind"], frame["y"] = kind, y + 8.0 * (kind == "red")
+    path = tmp_path / "data.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def test_select_prints_the_columns(call, table):
+    code, out, err = call("select", table, "--target", "y", *QUICK)
+    assert code == 0
+    lines = [line.split("\t")[0] for line in out.splitlines()]
+    assert {"x0", "x1", "x2", "kind"} <= set(lines)
+    assert "columns selected for y" in out
+    assert "took the target y for a number" in err
+    assert "Traceback" not in err
+
+
+def test_select_as_json(call, table):
+    code, out, _ = call("select", table, "-t", "y", *QUICK, "--json", "--drop", "x7", "-k", 3)
+    found = json.loads(out)
+    assert code == 0
+    assert len(found["selected"]) == 3
+    assert "kind" in found["selected"]
+    assert found["error"]["mean"] < found["error"]["constant"]
+    assert "x7" not in [feature["name"] for feature in found["features"]]
+    assert found["settings"]["n_features"] == 3
+
+
+def test_select_saves_and_predict_reads(call, table, tmp_path):
+    model, page = tmp_path / "model.skops", tmp_path / "page.html"
+    code, _, err = call("select", table, "-t", "y", *QUICK, "--save", model, "--report", page)
+    assert code == 0
+    assert f"Model: {model}" in err
+    assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+    code, out, _ = call("predict", model, table, "--id", "kind")
+    assert code == 0
+    rows = [line.split(",") for line in out.splitlines()]
+    assert rows[0] == ["kind", "predicted y"]
+    y = pd.read_csv(table)["y"]
+    assert np.corrcoef([float(row[1]) for row in rows[1:]], y)[0, 1] > 0.9
+    code, out, _ = call("predict", model, table, "-o", tmp_path / "p.csv")
+    assert (code, out) == (0, "")
+    assert (tmp_path / "p.csv").is_file()
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_path(call, table, tmp_path):
+    csv, picture = tmp_path / "path.csv", tmp_path / "path.svg"
+    code, out, _ = call("path", table, "-t", "y", "--points", 12, "--csv", csv, "--plot", picture)
+    assert code == 0
+    assert out.splitlines()[1].startswith("x0\t1")
+    weights = pd.read_csv(csv)
+    assert list(weights.columns[:2]) == ["sparsity", "x0"]
+    assert b"<svg" in picture.read_bytes()
+    code, out, _ = call("path", table, "-t", "y", "--points", 5, "--json")
+    assert json.loads(out)["ranking"][0] == "x0"
+
+
+def test_report_and_demo(call, table, tmp_path, monkeypatch):
+    code, out, _ = call("report", table, "-t", "y", *QUICK, "-o", tmp_path / "r.html")
+    assert code == 0
+    assert f"Report: {tmp_path / 'r.html'}" in out
+    monkeypatch.chdir(tmp_path)
+    code, out, _ = call("demo")
+    assert code == 0
+    assert "4 of 20 columns selected" in out
+    page = (tmp_path / "kernelknife-demo.html").read_text(encoding="utf-8")
+    assert all(f"<b>x{j}</b>" in page for j in range(4))
+
+
+def test_noise_ends_with_status_one(call, tmp_path):
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(rng.normal(size=(60, 4)), columns=list("abcy"))
+    path = tmp_path / "noise.csv"
+    frame.to_csv(path, index=False)
+    code, out, _ = call("select", path, "-t", "y", "--rule", "1se", *QUICK)
+    assert code == 1
+    assert "No better than a constant" in out
+
+
+def test_standard_input(table):
+    run = subprocess.run(
+        [sys.executable, "-m", "kernelknife", "path", "-", "-t", "y", "--points", "4", "--json"],
+        input=table.read_bytes(),
+        capture_output=True,
+        check=True,
+    )
+    assert json.loads(run.stdout)["ranking"][0] == "x0"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["select", "nowhere.csv", "-t", "y"], "There is no file nowhere.csv"),
+        (["select", "DATA", "-t", "z"], "There is no column 'z'"),
+        (["select", "DATA", "-t", "y", "--report", "no/folder/r.html"], "there is no folder"),
+        (["select", "DATA", "-t", "y", "--save", "."], "it is a folder"),
+        (["select", "DATA", "-t", "y", "-k", "99"], "99 features asked for, the table has 9"),
+        (["select", "DATA", "-t", "y", "--sparsity", "1", "-k", "2"], "not both"),
+        (["select", "DATA", "-t", "y", "--alpha", "-1"], "alphas must be"),
+        (["select", "DATA", "-t", "y", "--jobs", "0"], "--jobs must be"),
+        (["select", "DATA", "-t", "y", "--hold-out", "1.5"], "between 0 and 1"),
+        (["select", "DATA", "-t", "y", "--loss", "hinge"], "hinge"),
+        (["predict", "DATA", "DATA"], "is no model of kernelknife"),
+        (["predict", "nowhere.skops", "DATA"], "There is no file nowhere.skops"),
+        (["reproduce", "apple"], "Unknown item 'apple'"),
+    ],
+)
+def test_mistakes_get_one_line(call, table, tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = call(*[table if word == "DATA" else word for word in arguments])
+    assert code == 2
+    assert out == ""
+    assert message in err
+    assert len(err.strip().splitlines()) <= 2
+    assert not list(tmp_path.glob(".*"))
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_report_that_cannot_be_written(call, table, tmp_path):
+    locked = tmp_path / "locked"
+    locked.mkdir(mode=0o500)
+    code, _, err = call("select", table, "-t", "y", "--report", locked / "r.html")
+    assert code == 2
+    assert "cannot be written" in err
+
+
+def test_models_that_are_not_ours(call, table, tmp_path):
+    model = tmp_path / "model.skops"
+    call("select", table, "-t", "y", *QUICK, "--save", model)
+    with zipfile.ZipFile(model) as archive:
+        facts, content = json.loads(archive.read(FACTS)), archive.read("model.skops")
+
+    def rewrite(name, facts, content):
+        with zipfile.ZipFile(tmp_path / name, "w") as archive:
+            archive.writestr(FACTS, json.dumps(facts))
+            archive.writestr("model.skops", content)
+        return call("predict", tmp_path / name, table)
+
+    code, _, err = rewrite("old.skops", {**facts, "version": "0.0.1"}, content)
+    assert code == 2
+    assert "saved by kernelknife 0.0.1" in err
+    import skops.io
+
+    foreign = skops.io.dumps({"encoder": os.path.join, "model": Harmful()})
+    code, _, err = rewrite("foreign.skops", facts, foreign)
+    assert code == 2
+    assert "types that are not ours" in err
+    assert not Harmful.ran
+    code, _, err = rewrite("torn.skops", facts, content[: len(content) // 2])
+    assert code == 2
+    assert "is damaged" in err
+
+
+class Harmful:
+    """A type that would run code where it is rebuilt."""
+
+    ran = False
+
+    def __init__(self):
+        self.value = 1
+
+    def __setstate__(self, state):
+        Harmful.ran = True
+
+
+def test_help_is_quick_and_imports_nothing_heavy():
+    code = (
+        "import sys; sys.argv = ['kernelknife', '--help']\n"
+        "from kernelknife.cli import main\n"
+        "try: main()\nexcept SystemExit: pass\n"
+        "heavy = {'numpy', 'sklearn', 'pandas', 'matplotlib', 'scipy'} & set(sys.modules)\n"
+        "print(sorted(heavy), file=sys.stderr)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stderr.strip() == "[]"
+    for command in ("select", "path", "predict", "report", "reproduce", "demo"):
+        assert command in run.stdout
+
+
+def test_version(call):
+    assert call("--version")[1].strip() == f"kernelknife {__version__}"
+
+
+def test_options_know_every_kernel_and_loss():
+    assert {str(kernel) for kernel in app_module.Kernel} == set(kernels.KERNELS)
+    assert {str(loss) for loss in app_module.Loss} == set(losses.LOSSES)
+
+
+def test_without_the_extra(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "typer", None)
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert stop.value.code == 2
+    assert "pip install 'kernelknife[cli]'" in capsys.readouterr().err
+
+
+def test_a_killed_run_leaves_no_half_file(table, tmp_path):
+    page = tmp_path / "page.html"
+    command = [sys.executable, "-m", "kernelknife", "select", str(table), "-t", "y"]
+    process = subprocess.Popen([*command, "--report", str(page), "--jobs", "1"])
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(2.0)
+    process.kill()
+    process.wait()
+    assert not page.exists() or page.read_text().endswith("</html>\n")
+
+
+# -- malformed files ------------------------------------------------------------------------------
+
+ROWS = load_diabetes(as_frame=True).frame.iloc[:24, [0, 2, 8, 10]].round(3)
+GOOD = ROWS.to_csv(index=False).encode()
+PIECES = st.sampled_from(
+    [b",", b"\n", b'"', b"\x00", b"\xff", b";", b"\t", b"nan", b"inf", b"-", b"1e999", b"", b"\r",
+     b"text", b"\xef\xbb\xbf", b",,", b"\n\n", b"=1+1", b"<script>", b"1.5", b"target", b"age"]
+)  # fmt: skip
+
+
+@st.composite
+def malformed(draw):
+    """A good table with pieces put in, cut out and shuffled, or bytes of no kind."""
+    if draw(st.integers(0, 9)) == 0:
+        return draw(st.binary(max_size=200))
+    data = bytearray(GOOD)
+    for _ in range(draw(st.integers(1, 5))):
+        start = draw(st.integers(0, len(data)))
+        end = draw(st.integers(start, min(len(data), start + 40)))
+        data[start:end] = draw(PIECES)
+    return bytes(data[: draw(st.integers(0, len(data)))] if draw(st.booleans()) else data)
+
+
+@settings(
+    max_examples=200,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(data=malformed())
+@example(data=b"")
+@example(data=GOOD)
+@example(data=GOOD.replace(b"target", b"bmi"))
+def test_malformed_files_never_give_a_traceback(call, tmp_path, data):
+    path = tmp_path / "data.csv"
+    path.write_bytes(data)
+    code, out, err = call(
+        "select", path, "-t", "target", "--alpha", 1, "--sparsity", 5, "--folds", 2, "--jobs", 1
+    )
+    assert code in (0, 1, 2)
+    assert "Traceback" not in err
+    if code == 2:
+        assert out == ""
+        assert err.startswith("kernelknife: ")

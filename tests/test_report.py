@@ -1,0 +1,187 @@
+"""The report: complete, escaped, and in a browser that it works, alone and for everyone."""
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kernelknife import knife_path
+from kernelknife.datasets import make_sinusoidal, make_skin_of_orange
+from kernelknife.report import build_report
+from kernelknife.report.pieces import path_piece
+from kernelknife.report.svg import Axis, number
+from kernelknife.selection import select_features
+
+HOSTILE = "<script>window.hacked=1</script>\"'&|\\u2028</style>"
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+AXE = Path(os.environ.get("KERNELKNIFE_AXE", "node_modules/axe-core/axe.min.js"))
+
+
+@pytest.fixture(scope="module")
+def selection():
+    X, y = make_skin_of_orange(100, 6, random_state=0)
+    columns = [HOSTILE, *(f"x{j}" for j in range(1, 10))]
+    frame = pd.DataFrame(X, columns=columns)
+    frame["fruit"] = np.where(y, "<img src=x onerror=window.hacked=1>", "flesh")
+    return select_features(frame, "fruit", alpha=1.0, folds=3)
+
+
+@pytest.fixture(scope="module")
+def page_file(selection, tmp_path_factory):
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    path.write_text(build_report(selection, "<data>.csv"), encoding="utf-8")
+    return path
+
+
+def test_everything_is_in_one_small_file(page_file):
+    text = page_file.read_text(encoding="utf-8")
+    assert len(text) < 3_000_000
+    assert not re.search(r"(src|href)=[\"']?(https?:)?//", text)
+    headings = [
+        *("How sure", "Feature paths", "Choosing the penalties", "What each column does"),
+        *("Pairs of the heaviest columns", "What was asked", "To do it again"),
+    ]
+    for heading in headings:
+        assert f"<h2>{heading}</h2>" in text
+
+
+def test_names_and_values_are_escaped(page_file):
+    text = page_file.read_text(encoding="utf-8")
+    assert "<script>window.hacked" not in text
+    assert "<img src=x" not in text
+    assert text.count("</style>") == 1
+
+
+def test_the_snippet_gives_the_same_answer(tmp_path, monkeypatch):
+    X, y = make_sinusoidal(60, 2, random_state=0)
+    frame = pd.DataFrame(X, columns=list("abcdefg")).assign(y=y)
+    monkeypatch.chdir(tmp_path)
+    frame.to_csv("data.csv", index=False)
+    found = select_features(frame, "y", alpha=0.3, folds=3, drop=("g",))
+    page = build_report(found, "data.csv")
+    code = re.search(r"<pre><code>(.*?)</code></pre>", page, re.DOTALL).group(1)
+    code = code.replace("&#x27;", "'").replace("&quot;", '"')
+    namespace = {}
+    exec(compile(code, "snippet", "exec"), namespace)
+    assert namespace["selection"].selected == found.selected
+
+
+def test_nothing_selected_is_said():
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(rng.normal(size=(60, 4)), columns=list("abcy"))
+    page = build_report(select_features(frame, "y", alpha=1.0, folds=3, rule="1se"))
+    assert "No column helps to predict" in page
+    assert "errs no less than a constant" in page
+
+
+def test_thousands_of_columns_stay_small(rng):
+    weights = np.sort(rng.random((40, 3000)), axis=0)[::-1]
+    names = [f"gene {j}" for j in range(3000)]
+    piece = path_piece(names, np.geomspace(0.1, 10, 40), weights, np.arange(3000) + 1)
+    assert len(piece) < 500_000
+    assert "columns of small weight are not drawn" in piece
+
+
+def test_notebooks_show_the_same_pieces(selection):
+    assert 'class="kk-path"' in selection._repr_html_()
+    path = knife_path(*make_sinusoidal(40, 1, random_state=0), sparsities=5)
+    html = path._repr_html_()
+    assert 'type="range"' in html
+    assert html != path._repr_html_()  # identifiers of their own, twice on one page
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 1), (-3.2, 17), (1e-6, 2e-6), (5, 5), (-1e9, 1e9)])
+def test_ticks_are_round_and_inside(low, high):
+    axis = Axis(low, high)
+    assert 2 <= len(axis.ticks) <= 8
+    assert all(axis.low - 1e-9 <= value <= axis.high * (1 + 1e-9) + 1e-9 for value, _ in axis.ticks)
+
+
+def test_numbers_are_short():
+    assert [number(v) for v in (0.0, 0.12345, 1234.5, 1e7, 1e-5)] == [
+        "0", "0.123", "1234", "1.0e7", "1.0e-5",
+    ]  # fmt: skip
+
+
+# -- in a browser ---------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def browser():
+    if CHROMIUM is None:
+        pytest.skip("chromium is not installed")
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as session:
+        found = session.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def page(browser, page_file):
+    """The report, open; ``page.noise`` collects console messages, errors and requests."""
+    page = browser.new_page(viewport={"width": 1000, "height": 800})
+    page.noise = []
+    page.on("console", lambda message: page.noise.append(message.text))
+    page.on("pageerror", lambda error: page.noise.append(str(error)))
+    page.on("request", lambda request: page.noise.append(request.url))
+    page.goto(page_file.as_uri())
+    page.noise.remove(page_file.as_uri())
+    yield page
+    page.close()
+
+
+def test_it_opens_without_error_or_request(page):
+    assert page.noise == []
+    assert page.evaluate("window.hacked") is None
+
+
+def test_a_hostile_name_stays_text(page):
+    assert page.locator("tbody th", has_text="<script>window.hacked=1</script>").count() == 1
+    assert page.locator("img").count() == 0
+
+
+def test_the_slider_moves_and_the_numbers_change(page, selection):
+    slider = page.locator("input[type=range]")
+    state, value = page.locator(".state"), page.locator("output")
+    assert "(chosen)" in value.inner_text()
+    before = (state.inner_text(), page.locator("line.marker").first.get_attribute("x1"))
+    slider.focus()
+    page.keyboard.press("Home")
+    first = int(selection.search.path_.n_selected[0])
+    assert state.inner_text().startswith(f"{first} columns selected")
+    assert page.locator(".chips li").count() == first
+    page.keyboard.press("End")
+    assert state.inner_text().startswith("0 columns selected")
+    assert (state.inner_text(), page.locator("line.marker").first.get_attribute("x1")) != before
+    assert "0 columns" in slider.get_attribute("aria-valuetext")
+    assert page.noise == []
+
+
+@pytest.mark.parametrize("width", [400, 1000, 1600])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_sticks_out(browser, page_file, width, scheme):
+    page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    page.goto(page_file.as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    background = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (background == "rgb(255, 255, 255)") == (scheme == "light")
+    page.close()
+
+
+@pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed: npm install axe-core")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_serious_accessibility_violation(browser, page_file, scheme):
+    context = browser.new_context(color_scheme=scheme, bypass_csp=True)
+    page = context.new_page()
+    page.goto(page_file.as_uri())
+    page.add_script_tag(content=AXE.read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run()")
+    serious = [v for v in found["violations"] if v["impact"] in ("serious", "critical")]
+    assert not serious, [(v["id"], [n["html"][:120] for n in v["nodes"][:3]]) for v in serious]
+    assert len(found["passes"]) > 10
+    context.close()

@@ -1,0 +1,103 @@
+"""The whole way from a data frame to an answer, and what a saved model gives back."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.dummy import DummyRegressor
+from sklearn.model_selection import cross_val_score
+
+from kernelknife.datasets import make_skin_of_orange
+from kernelknife.selection import select_features
+from kernelknife.storage import load_model, save_model, write_file
+from kernelknife.tables import TableError
+
+
+@pytest.fixture(scope="module")
+def frame():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(100, 5))
+    kind = rng.choice(["oak", "ash", "elm"], 100)
+    height = np.sin(2 * X[:, 1]) + 1.5 * (kind == "oak") + 0.1 * rng.normal(size=100)
+    return pd.DataFrame(X, columns=list("abcde")).assign(kind=kind, height=height)
+
+
+@pytest.fixture(scope="module")
+def selection(frame):
+    return select_features(frame, "height", alpha=0.3, folds=4, rule="1se")
+
+
+def test_a_text_column_has_one_weight(selection):
+    assert set(selection.selected) == {"b", "kind"}
+    assert [f.name for f in selection.features][:2] == selection.selected
+    assert all(f.frequency == 1.0 for f in selection.features[:2])
+    assert selection.better
+
+
+def test_the_constant_is_judged_on_the_same_folds(selection, frame):
+    scores = cross_val_score(
+        DummyRegressor(), frame[["a"]], frame["height"], cv=selection.search.splits_,
+        scoring="neg_mean_squared_error",
+    )  # fmt: skip
+    assert selection.constant_error.mean == pytest.approx(-scores.mean())
+
+
+def test_effects_follow_the_truth(selection):
+    effects = {effect.name: effect for effect in selection.effects}
+    curve = effects["b"].curves["prediction"]
+    expected = np.sin(2 * np.array(effects["b"].values))
+    assert np.corrcoef(curve, expected)[0, 1] > 0.95
+    oak = dict(zip(effects["kind"].values, effects["kind"].curves["prediction"], strict=True))
+    assert oak["oak"] - oak["ash"] == pytest.approx(1.5, abs=0.3)
+
+
+def test_exact_numbers_and_given_penalties(frame):
+    three = select_features(frame, "height", alpha=0.3, folds=3, n_features=3)
+    assert len(three.selected) == 3
+    given = select_features(frame, "height", alpha=0.3, folds=3, sparsity=4.0)
+    assert given.model.sparsity_ == 4.0
+    assert set(given.selected) == {"b", "kind"}
+
+
+def test_rows_held_out_take_no_part(frame):
+    whole = select_features(frame, "height", alpha=0.3, folds=3, hold_out=0.25)
+    assert sum(len(test) for _, test in whole.search.splits_) == 75
+    assert whole.held_out < 0.5 * frame["height"].var()
+
+
+def test_groups_are_held_out_whole():
+    X, y = make_skin_of_orange(80, 2, random_state=0)
+    frame = pd.DataFrame(X, columns=list("abcdef")).assign(y=y, who=np.arange(80) // 4)
+    found = select_features(frame, "y", group="who", alpha=1.0, folds=3, hold_out=0.25)
+    for train, test in found.search.splits_:
+        who = found.table.groups
+        assert len(train) + len(test) == 60
+        assert len(np.unique(who)) == 20
+
+
+def test_several_classes_get_one_curve_each(frame):
+    data = frame.assign(height=pd.qcut(frame["b"], 3, labels=["low", "mid", "high"]).astype(str))
+    found = select_features(data, "height", alpha=0.3, folds=3, rule="1se")
+    assert found.selected == ["b"]
+    assert set(found.effects[0].curves) == {"score of low", "score of mid", "score of high"}
+
+
+def test_a_saved_model_predicts_the_same(selection, frame, tmp_path):
+    save_model(tmp_path / "m.skops", selection)
+    encoder, model, facts = load_model(tmp_path / "m.skops")
+    np.testing.assert_array_equal(model.predict(encoder.transform(frame)), selection.predict(frame))
+    assert facts["target"] == "height"
+
+
+def test_an_interrupted_write_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "file.txt"
+    write_file(path, "old")
+    monkeypatch.setattr("pathlib.Path.replace", lambda *_: (_ for _ in ()).throw(OSError("full")))
+    with pytest.raises(OSError, match="full"):
+        write_file(path, "new")
+    assert path.read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["file.txt"]
+
+
+def test_few_rows_are_refused(frame):
+    with pytest.raises(TableError, match="has 8 rows"):
+        select_features(frame.head(8), "height")

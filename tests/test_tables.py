@@ -1,0 +1,152 @@
+"""From files to columns: what is read, what is guessed, and what is refused in which words."""
+
+import gzip
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kernelknife.tables import TableEncoder, TableError, make_table, read_table
+
+TEXT = "a,b,kind,y\n1,2.5,red,0.1\n2,3.5,blue,0.2\n3,4.5,red,0.3\n"
+
+
+def write(tmp_path, content, name="data.csv"):
+    path = tmp_path / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+@pytest.mark.parametrize(
+    "name", ["data.csv", "data.tsv", "data.csv.gz", "data.parquet", "d.feather"]
+)
+def test_every_format_gives_the_same_frame(name, tmp_path):
+    expected = pd.read_csv(write(tmp_path, TEXT, "plain.csv"))
+    path = tmp_path / name
+    if name.endswith("parquet"):
+        expected.to_parquet(path)
+    elif name.endswith("feather"):
+        expected.to_feather(path)
+    elif name.endswith("tsv"):
+        path.write_text(TEXT.replace(",", "\t"))
+    elif name.endswith("gz"):
+        path.write_bytes(gzip.compress(TEXT.encode()))
+    else:
+        path.write_text(TEXT)
+    pd.testing.assert_frame_equal(read_table(path), expected, check_dtype=False)
+
+
+def test_semicolons_and_a_byte_order_mark(tmp_path):
+    path = write(tmp_path, b"\xef\xbb\xbf" + TEXT.replace(",", ";").encode())
+    assert list(read_table(path).columns) == ["a", "b", "kind", "y"]
+
+
+REFUSED = {
+    "empty": ("", "is empty"),
+    "blank": ("\n\n  \n", "is empty"),
+    "header": ("a,b\n", "a header and no rows"),
+    "ragged": ("a,b\n1,2\n1,2,3\n", r"line 3: 3 cells where the header has 2"),
+    "short": ("a,b\n1\n", r"line 2: 1 cells where the header has 2"),
+    "twice": ("a,b,a\n1,2,3\n", "columns of the same name: a"),
+    "nameless": ("a,,b\n1,2,3\n", "column 2 has no name"),
+    "latin": ("größe,y\n1,2\n".encode("latin-1"), r"byte 0xf6 in line 1.*--encoding latin-1"),
+    "zeros": (b"a,b\n\x00,1\n", "zero bytes"),
+    "quote": ('a,b\n"1,2\n', "closing quote"),
+    "gzip": (gzip.compress(TEXT.encode())[:-12], "not whole"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refused_files(case, tmp_path):
+    content, message = REFUSED[case]
+    with pytest.raises(TableError, match=message):
+        read_table(write(tmp_path, content))
+
+
+def test_missing_files_suggest_a_neighbour(tmp_path):
+    write(tmp_path, TEXT, "patients.csv")
+    with pytest.raises(TableError, match=r"no file .*patiens\.csv\. Did you mean .*patients\.csv"):
+        read_table(tmp_path / "patiens.csv")
+    with pytest.raises(TableError, match="is a folder"):
+        read_table(tmp_path)
+
+
+def test_broken_parquet(tmp_path):
+    with pytest.raises(TableError, match="not a readable parquet file"):
+        read_table(write(tmp_path, "not parquet", "data.parquet"))
+
+
+def frame(**columns):
+    n = 12
+    base = {"x": np.arange(n) * 1.0, "kind": ["red", "blue", "green"] * 4, "y": np.arange(n) % 2}
+    return pd.DataFrame({**base, **columns})
+
+
+def test_guesses_are_said():
+    table = make_table(frame(flat=[7] * 12), "y")
+    assert table.task == "classification"
+    assert list(table.features.columns) == ["x", "kind"]
+    notes = " / ".join(table.notes)
+    assert "took the target y for 2 classes" in notes
+    assert "left out constant columns: flat" in notes
+    assert "1 of text, one weight each: kind" in notes
+    assert make_table(frame(y=np.linspace(0, 1, 12)), "y").task == "regression"
+    assert make_table(frame(y=np.arange(12)), "y").task == "regression"
+    assert make_table(frame(y=np.arange(12) % 3), "y", task="regression").task == "regression"
+
+
+def test_groups_ids_and_dropped_columns_are_no_features():
+    data = frame(who=list("abcdefghijkl"), site=[1, 2] * 6, note=list("uvwxyzuvwxyz"))
+    table = make_table(data, "y", ids=["who"], group="site", drop=["note"])
+    assert list(table.features.columns) == ["x", "kind"]
+    assert list(table.groups[:2]) == ["1", "2"]
+
+
+BAD = {
+    "unknown": (frame(), {"target": "Y"}, r"no column 'Y': did you mean 'y'"),
+    "near": (frame(), {"target": "y", "drop": ["kin"]}, r"no column 'kin': did you mean 'kind'"),
+    "one value": (frame(y=[1] * 12), {"target": "y"}, "one value only"),
+    "gaps in y": (frame(y=[np.nan, *range(11)]), {"target": "y"}, r"missing in 1 of 12 rows"),
+    "gaps": (frame(x=[np.nan, np.nan, *range(10)]), {"target": "y"}, r"2 of 12 rows: x \(2\)"),
+    "infinite": (frame(x=[np.inf, *range(11)]), {"target": "y"}, r"Infinite values in x \(1\)"),
+    "constant": (frame(x=0, kind="a"), {"target": "y"}, "All columns are constant"),
+    "slips": (frame(x=["?", *map(str, range(11))]), {"target": "y"}, r"--missing '\?'"),
+    "alone": (frame()[["y"]], {"target": "y"}, "no column left"),
+    "classes": (frame(y=list("abcdefghijkl")), {"target": "y"}, "too many classes"),
+    "text number": (frame(y=["a", "b"] * 6), {"target": "y", "task": "regression"}, "holds texts"),
+    "both": (frame(), {"target": "y", "impute": "median", "drop_missing": True}, "not both"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_tables(case):
+    data, arguments, message = BAD[case]
+    with pytest.raises(TableError, match=message):
+        make_table(data, **arguments)
+
+
+def test_identifiers_are_recognised():
+    data = pd.DataFrame({"name": [f"p{i}" for i in range(60)], "y": [0, 1] * 30, "x": range(60)})
+    with pytest.raises(TableError, match=r"60 different texts .*--drop 'name'.*--group 'name'"):
+        make_table(data, "y")
+
+
+def test_ways_on_with_missing_values():
+    data = frame(x=[np.nan, *range(11)])
+    dropped = make_table(data, "y", drop_missing=True)
+    assert len(dropped.target) == 11
+    assert "left out 1 of 12 rows" in dropped.notes[0]
+    table = make_table(data, "y", impute="median")
+    X = TableEncoder(impute="median").fit_transform(table.features)
+    assert X[0, 0] == np.median(np.arange(11))
+
+
+def test_the_encoder_gives_texts_one_group_and_ignores_new_ones():
+    encoder = TableEncoder().fit(frame()[["x", "kind"]])
+    assert list(encoder.feature_groups_) == ["x", "kind", "kind", "kind"]
+    X = encoder.transform(pd.DataFrame({"kind": ["red", "violet"], "x": [1.0, 2.0], "more": 0}))
+    np.testing.assert_array_equal(X, [[1, 0, 0, 1], [2, 0, 0, 0]])
+    with pytest.raises(TableError, match="lacks columns that the model needs: kind"):
+        encoder.transform(pd.DataFrame({"x": [1.0]}))
+    with pytest.raises(TableError, match=r"Column x holds texts \(hello\)"):
+        encoder.transform(pd.DataFrame({"x": ["hello"], "kind": ["red"]}))
