@@ -1,22 +1,51 @@
 """Every Python snippet in the documents runs, and the README's commands are what CI runs."""
 
 import re
+import runpy
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
 SNIPPET = re.compile(r"```python\n(.*?)```", re.DOTALL)
-PAGES = ["README.md", "CONTRIBUTING.md"]
+DOCS = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md"))
+DOCS = [page for page in DOCS if not page.startswith(("docs/_build", "docs/reproduction/"))]
+PAGES = ["README.md", "CONTRIBUTING.md", *DOCS]
+EXAMPLES = sorted((ROOT / "examples").glob("plot_*.py"))
+
+
+@pytest.fixture
+def no_windows():
+    """Pictures are drawn without a window and closed."""
+    import matplotlib as mpl
+    from matplotlib import pyplot
+
+    with mpl.rc_context({"backend": "Agg"}):
+        yield
+        pyplot.close("all")
 
 
 @pytest.mark.parametrize("page", PAGES)
+@pytest.mark.usefixtures("no_windows")
 def test_snippets_run(page):
-    text = (ROOT / page).read_text(encoding="utf-8")
-    snippets = SNIPPET.findall(text)
-    assert snippets
-    for code in snippets:
-        exec(compile(code, page, "exec"), {})
+    """Snippets of a page follow on each other."""
+    namespace = {}
+    for code in SNIPPET.findall((ROOT / page).read_text(encoding="utf-8")):
+        exec(compile(code, page, "exec"), namespace)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.usefixtures("no_windows")
+def test_examples_run(example, request, monkeypatch):
+    if "load_" in example.read_text(encoding="utf-8").replace("load_wine", "").replace(
+        "load_diabetes", ""
+    ):
+        monkeypatch.setenv("KERNELKNIFE_DATA", str(request.getfixturevalue("paper_data")))
+    runpy.run_path(str(example))
+
+
+def test_there_is_a_gallery():
+    assert len(EXAMPLES) >= 8
 
 
 def test_snippets_say_what_comes_out():
@@ -40,7 +69,7 @@ def test_ci_runs_the_test_line_of_the_readme():
 def test_pictures_exist():
     for page in PAGES:
         for target in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", (ROOT / page).read_text("utf-8")):
-            assert (ROOT / target).is_file(), target
+            assert ((ROOT / page).parent / target).is_file(), target
 
 
 def test_a_kernel_of_your_own_from_the_guide(rng):

@@ -63,12 +63,12 @@ class SIS(_Ranker):
 
     Attributes
     ----------
-    scores_ : ndarray of shape (n_features_in_,)
+    scores_ : ndarray of shape (n_features,)
         Absolute correlation with a numeric target, absolute t statistic between two classes,
         root of the F statistic between more; 0 for constant columns.
-    ranking_ : ndarray of int of shape (n_features_in_,)
+    ranking_ : ndarray of int of shape (n_features,)
         1 for the best feature.
-    support_ : ndarray of bool of shape (n_features_in_,)
+    support_ : ndarray of bool of shape (n_features,)
 
     References
     ----------
@@ -131,10 +131,10 @@ class KernelRFE(_Ranker):
 
     Attributes
     ----------
-    ranking_ : ndarray of int of shape (n_features_in_,)
+    ranking_ : ndarray of int of shape (n_features,)
         1 for the feature that would be dropped last. Elimination goes on to the last one, so
         the ranking does not depend on ``n_features_to_select``.
-    support_ : ndarray of bool of shape (n_features_in_,)
+    support_ : ndarray of bool of shape (n_features,)
 
     References
     ----------

@@ -412,7 +412,7 @@ class KnifeRegressor(RegressorMixin, _BaseKnife):
 
     Attributes
     ----------
-    weights_ : ndarray of shape (n_features_in_,)
+    weights_ : ndarray of shape (n_features,)
         Weights of the features, many of them exactly zero.
     support_, support_vectors_, dual_coef_, intercept_ : ndarray
         The machine: rows with a coefficient, those rows in the selected columns
@@ -503,17 +503,14 @@ class KnifeClassifier(ClassifierMixin, _BaseKnife):
         object from :mod:`kernelknife.losses`.
     alpha : float, default=1.0
         Penalty on the squared norm of the machine; ``SVC``'s ``C`` is ``1 / (2 alpha)``.
-    sparsity, n_features_to_select, solver, start, n_starts, standardize, fit_intercept, \
-feature_groups, feature_costs, max_iter, tol, n_jobs, random_state
-        See :class:`KnifeRegressor`.
+    sparsity, n_features_to_select, solver, start, n_starts : see :class:`KnifeRegressor`
+    standardize, fit_intercept, feature_groups, feature_costs : see :class:`KnifeRegressor`
+    max_iter, tol, n_jobs, random_state : see :class:`KnifeRegressor`
 
     Attributes
     ----------
     classes_ : ndarray
-    weights_, support_, support_vectors_, dual_coef_, intercept_, objective_, history_, \
-starts_, n_iter_, n_solves_, converged_, kkt_residual_, sparsity_, n_features_in_, \
-feature_names_in_
-        See :class:`KnifeRegressor`.
+        The classes; all other attributes are those of :class:`KnifeRegressor`.
 
     Examples
     --------

@@ -348,9 +348,8 @@ class KnifeRegressorCV(RegressorMixin, _BaseKnifeCV):
     cv : int, splitter or iterable, default=None
         None is five folds, stratified for classes; below 200 rows, where one split into folds
         is mostly luck, three times five. With ``groups``, None and a number keep them together.
-    solver, start, n_starts, standardize, fit_intercept, feature_groups, feature_costs, \\
-max_iter, tol, random_state
-        See :class:`KnifeRegressor`.
+    solver, start, n_starts, standardize, fit_intercept : see :class:`KnifeRegressor`
+    feature_groups, feature_costs, max_iter, tol, random_state : see :class:`KnifeRegressor`
     n_jobs : int, default=None
         Folds and alphas run in parallel through joblib, on any of its backends, each on one
         BLAS thread; the answer does not depend on it.
@@ -359,7 +358,7 @@ max_iter, tol, random_state
     ----------
     alpha_, sparsity_ : float
         The chosen penalties.
-    weights_ : ndarray of shape (n_features_in_,)
+    weights_ : ndarray of shape (n_features,)
     best_estimator_ : KnifeRegressor
         Fitted on all rows.
     best_score_ : float
@@ -368,7 +367,7 @@ max_iter, tol, random_state
         What is scored.
     splits_ : list of (ndarray, ndarray)
         Training and test rows of every fold.
-    selection_frequency_ : ndarray of shape (n_features_in_,)
+    selection_frequency_ : ndarray of shape (n_features,)
         Share of the folds in which a feature is selected at the chosen penalties.
     path_ : PathResult
         On all rows, with the chosen ``alpha_``.
@@ -411,16 +410,15 @@ class KnifeClassifierCV(ClassifierMixin, _BaseKnifeCV):
 
     Parameters
     ----------
-    kernel, loss, alphas, sparsities, rule, scoring, cv, solver, start, n_starts, standardize, \\
-fit_intercept, feature_groups, feature_costs, max_iter, tol, n_jobs, random_state
-        See :class:`KnifeRegressorCV` and :class:`KnifeClassifier`.
+    kernel, loss : see :class:`KnifeClassifier`
+    alphas, sparsities, rule, scoring, cv, n_jobs : see :class:`KnifeRegressorCV`
+    solver, start, n_starts, standardize, fit_intercept : see :class:`KnifeRegressor`
+    feature_groups, feature_costs, max_iter, tol, random_state : see :class:`KnifeRegressor`
 
     Attributes
     ----------
     classes_ : ndarray
-    alpha_, sparsity_, weights_, best_estimator_, best_score_, path_, cv_results_, \\
-splits_, selection_frequency_
-        See :class:`KnifeRegressorCV`.
+        The classes; all other attributes are those of :class:`KnifeRegressorCV`.
 
     Examples
     --------

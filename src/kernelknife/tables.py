@@ -243,7 +243,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X):
-        """Return the columns of numbers, shape (n_rows, len(feature_groups_)).
+        """Return the columns of numbers, one row per row of the table.
 
         Parameters
         ----------
