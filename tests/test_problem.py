@@ -85,7 +85,7 @@ def test_predicted_scores_are_right_to_first_order(rng):
     model = problem.linearize(state)
     errors = []
     for t in (1e-2, 1e-3):
-        guess = problem.predict_scores(state, model, t * d)
+        guess = problem.predict_warm(state, model, t * d)
         errors.append(np.abs(guess - problem.solve(w + t * d, tol=1e-13).inner.F).max())
     assert errors[1] < 0.03 * errors[0]  # a tenth of the step, a hundredth of the error
 

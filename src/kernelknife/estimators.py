@@ -14,12 +14,25 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
+from kernelknife._arrays import is_foreign, like, namespace, to_host
 from kernelknife._registry import check_number
 from kernelknife._threads import limited_blas
 from kernelknife.callbacks import SILENT, root_task
 from kernelknife.kernels import Kernel, check_kernel
+from kernelknife.large import (
+    FEW_CENTERS,
+    is_large,
+    is_lazy,
+    open_source,
+    prepare_large,
+    refreshed_centers,
+    scores_of,
+    subsample,
+    warn_centers,
+)
 from kernelknife.losses import Loss, check_loss
 from kernelknife.machine import build_machine, refit_hinge
+from kernelknife.nystrom import NystromProblem
 from kernelknife.preparation import (
     Columns,
     Targets,
@@ -30,8 +43,8 @@ from kernelknife.preparation import (
 )
 from kernelknife.problem import Problem
 from kernelknife.solvers import SOLVERS
-from kernelknife.solvers.starts import best_start, make_starts
-from kernelknife.solvers.trace import exactly, trace_path
+from kernelknife.solvers.starts import Start, best_start, make_starts
+from kernelknife.solvers.trace import choose_start, exactly, trace_path
 
 __all__ = ["KnifeClassifier", "KnifeRegressor"]
 
@@ -42,7 +55,7 @@ STARTS = ("auto", "scaled", "laplace")
 class Prepared:
     """A fit's data, ready to solve: the problem and the way back to the user's units."""
 
-    problem: Problem
+    problem: Problem | NystromProblem
     kernel: Kernel
     loss: Loss
     columns: Columns
@@ -80,6 +93,10 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
         fit_intercept=True,
         feature_groups=None,
         feature_costs=None,
+        n_centers=None,
+        centers="kmeans++",
+        refresh_centers=False,
+        memory_budget=2**31,
         max_iter=None,
         tol=1e-4,
         n_jobs=None,
@@ -97,6 +114,10 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
         self.fit_intercept = fit_intercept
         self.feature_groups = feature_groups
         self.feature_costs = feature_costs
+        self.n_centers = n_centers
+        self.centers = centers
+        self.refresh_centers = refresh_centers
+        self.memory_budget = memory_budget
         self.max_iter = max_iter
         self.tol = tol
         self.n_jobs = n_jobs
@@ -133,6 +154,7 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
         rows = len(prepared.rows) if self.n_jobs is None else 0
         with limited_blas(rows), root_task(self, total=None) as task:
             solution, results = self._solve(prepared, task)
+            prepared, solution = self._refresh(prepared, solution, task)
             self._publish(prepared, solution, results)
         if not solution.converged:
             warn_not_converged(
@@ -144,6 +166,8 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
         """Return the solution and those of all starts."""
         problem, solver = prepared.problem, self._make_solver()
         if self.n_features_to_select is None:
+            if isinstance(problem, NystromProblem):
+                return self._solve_on_centers(prepared, solver, task)
             return best_start(
                 problem,
                 solver,
@@ -166,10 +190,42 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
         solution = replace(solution, solves=(*solution.solves[:-1], spent))
         return solution, [(trace.start, solution)]
 
+    def _solve_on_centers(self, prepared, solver, task):
+        """Solve on some of the rows first, then on all of them from there."""
+        problem = prepared.problem
+        sparsity = float(self.sparsity)
+        results: list = []
+        if not problem.many_rows:
+            starts = self._make_starts(prepared)
+        else:
+            small = subsample(problem)
+            first, results = best_start(small, solver, self._make_starts(prepared, small), sparsity)
+            starts = [Start("subsample", first.w, relax=False)]
+        watch = task.watch("iteration")
+        solution, found = best_start(problem, solver, starts, sparsity, callback=watch)
+        return solution, [*results, *found]
+
+    def _refresh(self, prepared, solution, task):
+        """Choose the centres anew in the geometry of the weights and go on from there."""
+        problem = prepared.problem
+        if not self.refresh_centers or not isinstance(problem, NystromProblem):
+            return prepared, solution
+        Z = refreshed_centers(problem, prepared.columns, solution.w, self.centers, self._seed())
+        problem = problem.with_centers(Z)
+        watch = task.watch("iteration")
+        after = self._make_solver().solve(problem, solution.w, solution.sparsity, callback=watch)
+        return replace(prepared, problem=problem), after
+
     def _trace(self, prepared, sparsities=50, **options):
         """Follow the path of the prepared data."""
-        starts = self._make_starts(prepared)
-        return trace_path(prepared.problem, self._make_solver(), starts, sparsities, **options)
+        problem, solver = prepared.problem, self._make_solver()
+        if isinstance(problem, NystromProblem) and problem.many_rows:
+            small = subsample(problem)
+            start, first, _ = choose_start(small, solver, self._make_starts(prepared, small))
+            starts = [Start(start.name, first.w)]
+        else:
+            starts = self._make_starts(prepared)
+        return trace_path(problem, solver, starts, sparsities, **options)
 
     def _make_solver(self):
         if self.solver not in SOLVERS:
@@ -181,11 +237,10 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
         check_number(self.max_iter, "max_iter", low=1, integer=True)
         return SOLVERS[self.solver](max_iter=self.max_iter, tol=self.tol)
 
-    def _make_starts(self, prepared):
+    def _make_starts(self, prepared, problem=None):
         check_number(self.n_starts, "n_starts", integer=True)
-        seed = None
-        if self.random_state is not None:
-            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        problem = prepared.problem if problem is None else problem
+        seed = None if self.random_state is None else self._seed()
         start = self.start
         if isinstance(start, str):
             if start not in STARTS:
@@ -195,7 +250,7 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
                 )
         else:
             start = self._given_start(np.asarray(start, dtype=float), prepared)
-        return make_starts(prepared.problem, start, self.n_starts, seed)
+        return make_starts(problem, start, self.n_starts, seed)
 
     def _given_start(self, start, prepared):
         p = prepared.n_features
@@ -223,6 +278,8 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
         check_number(self.sparsity, "sparsity")
         if not self.fit_intercept and loss.surrogate is not None:
             raise ValueError(f"{loss!r} needs fit_intercept=True: SVC always fits an intercept.")
+        if self._on_centers(X):
+            return self._prepare_on_centers(X, y, sample_weight, kernel, loss)
         X, y = self._validate(X, y)
         y, classes = self._check_targets(y)
         s = check_sample_weight(sample_weight, len(X))
@@ -275,17 +332,86 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
             problem, kernel, loss, columns, targets, rows, groups, classes, n_features, squeeze
         )
 
-    def _validate(self, X, y):
+    def _on_centers(self, X):
+        """Whether a fit uses centres: asked for, or X is not an array that fits in memory."""
+        if self.n_centers is not None:
+            check_number(self.n_centers, "n_centers", low=1, integer=True)
+            return True
+        if is_lazy(X) or not isinstance(self.centers, str):
+            return True
+        check_number(self.memory_budget, "memory_budget", strict=True)
+        n_rows = X.shape[0] if hasattr(X, "shape") and len(X.shape) else 0
+        if not is_large(n_rows, self.memory_budget):
+            return False
+        warn_centers(n_rows, min(FEW_CENTERS, n_rows), self.memory_budget)
+        return True
+
+    def _prepare_on_centers(self, X, y, sample_weight, kernel, loss) -> Prepared:
+        """Build the problem with centres, from data of any size and place."""
+        if loss.surrogate is not None:
+            raise ValueError(
+                f"{loss!r} has no machine on centres: use loss='squared_hinge' or "
+                "'huberized_hinge', or leave n_centers=None."
+            )
+        if self.solver != "eliminate":
+            raise ValueError("With centres the solver is 'eliminate', the others need all rows.")
+        if not is_lazy(X):
+            X, y = self._validate(X, y, dtype=(np.float64, np.float32))
+            if sample_weight is not None:
+                sample_weight = check_sample_weight(sample_weight, len(X))
+        source = open_source(X, y, sample_weight, self._task, loss, self.standardize)
+        if is_lazy(X):
+            self.n_features_in_ = source.rows.shape[1]
+            if source.names is not None:
+                self.feature_names_in_ = source.names
+        names = getattr(self, "feature_names_in_", None)
+        n_features = source.rows.shape[1]
+        if source.classes is not None and len(source.classes) > 2 and loss.binary_only:
+            raise ValueError(f"{loss!r} is for two classes, got {len(source.classes)}.")
+
+        def groups(varying):
+            if self.feature_groups is None:
+                return None
+            labels = check_groups(self.feature_groups, n_features, names)[varying]
+            return np.unique(labels, return_inverse=True)[1]
+
+        def costs(varying):
+            if self.feature_costs is None:
+                return None
+            return check_costs(self.feature_costs, n_features)[varying]
+
+        columns, problem = prepare_large(self, source, kernel, loss, groups, costs, names)
+        return Prepared(
+            problem,
+            kernel,
+            loss,
+            columns,
+            source.targets,
+            np.arange(len(problem.data)),
+            problem.groups,
+            source.classes,
+            n_features,
+            source.squeeze,
+        )
+
+    def _seed(self):
+        """Return a seed from ``random_state``; without one every fit is the same."""
+        if self.random_state is None:
+            return 0
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _validate(self, X, y, dtype=np.float64):
         X, y = validate_data(
             self,
             X,
             y,
-            dtype=np.float64,
+            dtype=dtype,
             ensure_all_finite=False,
             multi_output=self._task == "regression",
             y_numeric=self._task == "regression",
         )
-        check_finite(X, getattr(self, "feature_names_in_", None))
+        if dtype is np.float64:
+            check_finite(X, getattr(self, "feature_names_in_", None))
         return X, y
 
     def _publish(self, prepared, solution, results=()):
@@ -358,6 +484,8 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
 
     def _scores(self, X):
         check_is_fitted(self)
+        if is_lazy(X):
+            return scores_of(self._machine, X, getattr(self, "feature_names_in_", None))
         X = self._check_rows(X)
         with limited_blas(max(len(X), len(self._machine.vectors))):
             return self._machine.scores(X)
@@ -400,6 +528,17 @@ class KnifeRegressor(RegressorMixin, _BaseKnife):
         per column, or a mapping from group names to lists of columns.
     feature_costs : array-like of shape (n_features,), default=None
         Factors of the penalty on each column's weight.
+    n_centers : int, default=None
+        Build the machine on so many centres instead of on all rows: memory no longer grows
+        with the square of the rows. None is the exact method where it fits.
+    centers : {"kmeans++", "uniform", "leverage"} or array-like of shape (m, p), \
+default="kmeans++"
+        How to choose the centres, or the centres themselves.
+    refresh_centers : bool, default=False
+        Whether to choose them anew in the geometry of the weights once these are found.
+    memory_budget : float, default=2**31
+        Most bytes of a kernel matrix of all rows; beyond, 1,000 centres are used, with a
+        warning.
     max_iter : int, default=None
         Limit of steps in the weights; None is the solver's own, 200 or 1000.
     tol : float, default=1e-4
@@ -473,7 +612,11 @@ class KnifeRegressor(RegressorMixin, _BaseKnife):
         -------
         ndarray of shape (n_samples,) or (n_samples, n_outputs)
         """
-        values = self._scores(X) * self._target_scale + self._target_center
+        scores = self._scores(X)
+        scale, center = self._target_scale, self._target_center
+        if is_foreign(scores):
+            scale, center = like(scale, scores), like(center, scores)
+        values = scores * scale + center
         return values[:, 0] if self._one_output else values
 
     def __sklearn_tags__(self):
@@ -505,6 +648,7 @@ class KnifeClassifier(ClassifierMixin, _BaseKnife):
         Penalty on the squared norm of the machine; ``SVC``'s ``C`` is ``1 / (2 alpha)``.
     sparsity, n_features_to_select, solver, start, n_starts : see :class:`KnifeRegressor`
     standardize, fit_intercept, feature_groups, feature_costs : see :class:`KnifeRegressor`
+    n_centers, centers, refresh_centers, memory_budget : see :class:`KnifeRegressor`
     max_iter, tol, n_jobs, random_state : see :class:`KnifeRegressor`
 
     Attributes
@@ -568,8 +712,21 @@ class KnifeClassifier(ClassifierMixin, _BaseKnife):
         ndarray of shape (n_samples,)
         """
         scores = self.decision_function(X)
+        if is_foreign(scores):
+            return self._device_classes(scores)
         codes = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        return self.classes_[codes]
+        if isinstance(codes, np.ndarray):
+            return self.classes_[codes]
+        return codes.map_blocks(self.classes_.__getitem__, dtype=self.classes_.dtype)  # Dask
+
+    def _device_classes(self, scores):
+        """Return the classes in the namespace of the scores, texts on the host."""
+        xp = namespace(scores)
+        binary = scores.ndim == 1
+        codes = xp.astype(scores > 0, xp.int64) if binary else xp.argmax(scores, axis=1)
+        if self.classes_.dtype.kind not in "biuf":
+            return self.classes_[to_host(codes).astype(int)]
+        return xp.take(xp.asarray(self.classes_, device=scores.device), codes, axis=0)
 
     @available_if(gives_probabilities)
     def predict_proba(self, X):

@@ -46,6 +46,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator
 
+from kernelknife._arrays import exponential, namespace, nonnegative
 from kernelknife._registry import check_number, resolve
 
 __all__ = [
@@ -128,17 +129,11 @@ class DistanceForm:
     def matrix(X, Z, v):
         # The two squared norms ride along as extra columns of the product, which saves
         # two passes over the n x m result.
-        p = len(v)
-        left = np.empty((len(X), p + 2))
-        right = np.empty((len(Z), p + 2))
-        np.multiply(X, -2.0 * v, out=left[:, :p])
-        right[:, :p] = Z
-        left[:, p] = (X * X) @ v
-        right[:, p] = 1.0
-        left[:, p + 1] = 1.0
-        right[:, p + 1] = (Z * Z) @ v
-        S = left @ right.T
-        return np.maximum(S, 0.0, out=S)
+        xp = namespace(X)
+        ones = xp.ones_like(X[:, :1]), xp.ones_like(Z[:, :1])
+        left = xp.concat([X * (-2.0 * v), ((X * X) @ v)[:, None], ones[0]], axis=1)
+        right = xp.concat([Z, ones[1], ((Z * Z) @ v)[:, None]], axis=1)
+        return nonnegative(left @ right.T)
 
     @staticmethod
     def diag(X, v):
@@ -147,11 +142,8 @@ class DistanceForm:
     @staticmethod
     def jacobian(M, X, Z, a):
         p = X.shape[1]
-        thin = np.empty((len(Z), 2 * p + 1))
-        thin[:, 0] = a
-        np.multiply(Z, a[:, None], out=thin[:, 1 : p + 1])
-        np.multiply(thin[:, 1 : p + 1], Z, out=thin[:, p + 1 :])
-        products = M @ thin
+        weighted = Z * a[:, None]
+        products = M @ namespace(X).concat([a[:, None], weighted, weighted * Z], axis=1)
         J = X * products[:, :1]
         J -= 2.0 * products[:, 1 : p + 1]
         J *= X
@@ -160,7 +152,7 @@ class DistanceForm:
 
     @staticmethod
     def gradient(M, X, Z, u, a):
-        cross = np.einsum("ij,ij->j", u[:, None] * X, M @ (a[:, None] * Z))
+        cross = u @ (X * (M @ (a[:, None] * Z)))
         rows, columns = u * (M @ a), a * (M.transposed() @ u)
         return rows @ (X * X) + columns @ (Z * Z) - 2.0 * cross
 
@@ -188,6 +180,9 @@ class AbsoluteForm:
 
     @staticmethod
     def matrix(X, Z, v):
+        if not isinstance(X, np.ndarray):
+            gaps = (v[j] * AbsoluteForm._gap(X, Z, j) for j in range(X.shape[1]))
+            return sum(gaps)
         used = v > 0
         return cdist(X[:, used] * v[used], Z[:, used] * v[used], "cityblock")
 
@@ -196,13 +191,21 @@ class AbsoluteForm:
         return np.zeros(len(X))
 
     @staticmethod
+    def _gap(X, Z, j):
+        return abs(X[:, j][:, None] - Z[:, j][None, :])
+
+    @staticmethod
     def jacobian(M, X, Z, a):
+        if not isinstance(X, np.ndarray):
+            slope = M.factor * M.matrix
+            columns = [(slope * AbsoluteForm._gap(X, Z, j)) @ a for j in range(X.shape[1])]
+            return namespace(X).stack(columns, axis=1)
         J = np.empty(X.shape)
         gap = np.empty(Z.shape)
-        for x, m, out in zip(X, M.rows(), J, strict=True):
+        for i, (x, m) in enumerate(zip(X, M.rows(), strict=True)):
             np.subtract(Z, x, out=gap)
             np.abs(gap, out=gap)
-            np.dot(m * a, gap, out=out)
+            J[i] = (m * a) @ gap
         return J
 
     @staticmethod
@@ -228,6 +231,8 @@ class Kernel(BaseEstimator, ABC):
     convex : bool
         Whether the eliminated objective is convex in the weights; the solver then
         reaches the global minimum and may revive a weight from zero.
+    indefinite : bool
+        Whether its matrices may have negative eigenvalues.
     curve : callable or None
         Optional, ``curve(s, k)`` gives ``phi''(s)``: with it the solver takes full Newton
         steps once few features are left.
@@ -236,6 +241,7 @@ class Kernel(BaseEstimator, ABC):
     form = "distance"
     linear_in_weights = False
     convex = False
+    indefinite = False
     curve: Any = None
 
     @abstractmethod
@@ -286,7 +292,8 @@ class Kernel(BaseEstimator, ABC):
     def gradient(self, X, Z, S, K, U, A):
         """Return ``sum_il (U A')_il dK_il / dv_j``, shape (p,)."""
         M = self._scaled_slope(S, K)
-        return sum(self._form.gradient(M, X, Z, u, a) for u, a in zip(U.T, A.T, strict=True))
+        parts = (self._form.gradient(M, X, Z, U[:, q], A[:, q]) for q in range(U.shape[1]))
+        return sum(parts)
 
     def _scaled_slope(self, S, K):
         return Scaled(self.slope(S, K))
@@ -319,7 +326,7 @@ class Linear(Kernel):
         return s
 
     def slope(self, s, k):
-        return np.ones_like(s)
+        return namespace(s).ones_like(s)
 
     # The slope is 1, so the derivatives need no n x m matrix at all.
 
@@ -327,7 +334,7 @@ class Linear(Kernel):
         return X * (a @ Z)
 
     def gradient(self, X, Z, S, K, U, A):
-        return np.einsum("kj,kj->j", U.T @ X, A.T @ Z)
+        return namespace(X).sum((U.T @ X) * (A.T @ Z), axis=0)
 
 
 class Polynomial(Kernel):
@@ -373,8 +380,7 @@ class _Exponential(Kernel):
         check_number(self.gamma, "gamma", strict=True)
 
     def profile(self, s):
-        k = s * -self.gamma
-        return np.exp(k, out=k)
+        return exponential(s * -self.gamma)
 
     def slope(self, s, k):
         return k * -self.gamma
@@ -448,19 +454,19 @@ class Matern(Kernel):
         check_number(self.gamma, "gamma", strict=True)
 
     def _radius(self, s):
-        return self.gamma * np.sqrt(2.0 * self.nu * s)
+        return self.gamma * namespace(s).sqrt(2.0 * self.nu * s)
 
     def profile(self, s):
         r = self._radius(s)
         bump = 1.0 + r if self.nu == 1.5 else 1.0 + r + r * r / 3.0
-        return bump * np.exp(-r)
+        return bump * exponential(-r)
 
     def slope(self, s, k):
         # The square root of s cancels: both slopes are finite at s = 0.
         r = self._radius(s)
         if self.nu == 1.5:
-            return -1.5 * self.gamma**2 * np.exp(-r)
-        return -5.0 / 6.0 * self.gamma**2 * (1.0 + r) * np.exp(-r)
+            return -1.5 * self.gamma**2 * exponential(-r)
+        return -5.0 / 6.0 * self.gamma**2 * (1.0 + r) * exponential(-r)
 
     def curve(self, s, k):
         r = self._radius(s)
@@ -520,6 +526,7 @@ class Sigmoid(Kernel):
     """
 
     form = "dot"
+    indefinite = True
 
     def __init__(self, gamma=0.1, coef0=0.0):
         self.gamma = gamma
@@ -530,7 +537,7 @@ class Sigmoid(Kernel):
         check_number(self.coef0, "coef0", low=-np.inf)
 
     def profile(self, s):
-        return np.tanh(self.gamma * s + self.coef0)
+        return namespace(s).tanh(self.gamma * s + self.coef0)
 
     def slope(self, s, k):
         return self.gamma * (1.0 - k * k)

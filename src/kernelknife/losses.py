@@ -37,6 +37,7 @@ import numpy as np
 from scipy.special import expit
 from sklearn.base import BaseEstimator
 
+from kernelknife._arrays import namespace, nonnegative
 from kernelknife._registry import check_number, resolve
 
 __all__ = [
@@ -111,7 +112,7 @@ class SquaredLoss(Loss):
         return 2.0 * (f - y)
 
     def curvature(self, y, f):
-        return np.full_like(f, 2.0)
+        return 2.0 * namespace(f).ones_like(f)
 
 
 class HuberLoss(Loss):
@@ -134,14 +135,16 @@ class HuberLoss(Loss):
         check_number(self.delta, "delta", strict=True)
 
     def value(self, y, f):
-        size = np.abs(y - f)
-        return np.where(size <= self.delta, size**2, self.delta * (2.0 * size - self.delta))
+        size = abs(y - f)
+        return namespace(f).where(
+            size <= self.delta, size**2, self.delta * (2.0 * size - self.delta)
+        )
 
     def gradient(self, y, f):
-        return 2.0 * np.clip(f - y, -self.delta, self.delta)
+        return 2.0 * namespace(f).clip(f - y, -self.delta, self.delta)
 
     def curvature(self, y, f):
-        return np.where(np.abs(y - f) <= self.delta, 2.0, 0.0)
+        return 2.0 * _where(abs(y - f) <= self.delta, f)
 
 
 class SquaredHinge(Loss):
@@ -151,13 +154,13 @@ class SquaredHinge(Loss):
     curvature_bound = 2.0
 
     def value(self, y, f):
-        return np.maximum(0.0, 1.0 - y * f) ** 2
+        return _gap(y, f) ** 2
 
     def gradient(self, y, f):
-        return -2.0 * y * np.maximum(0.0, 1.0 - y * f)
+        return -2.0 * y * _gap(y, f)
 
     def curvature(self, y, f):
-        return np.where(y * f < 1.0, 2.0, 0.0)
+        return 2.0 * _where(y * f < 1.0, f)
 
 
 class HuberizedHinge(Loss):
@@ -183,15 +186,17 @@ class HuberizedHinge(Loss):
         check_number(self.width, "width", strict=True)
 
     def value(self, y, f):
-        gap = np.maximum(0.0, 1.0 - y * f)
-        return np.where(gap <= self.width, gap**2 / (2.0 * self.width), gap - self.width / 2.0)
+        gap = _gap(y, f)
+        return namespace(f).where(
+            gap <= self.width, gap**2 / (2.0 * self.width), gap - self.width / 2.0
+        )
 
     def gradient(self, y, f):
-        return -y * np.clip((1.0 - y * f) / self.width, 0.0, 1.0)
+        return -y * namespace(f).clip((1.0 - y * f) / self.width, 0.0, 1.0)
 
     def curvature(self, y, f):
         gap = 1.0 - y * f
-        return np.where((gap > 0.0) & (gap <= self.width), 1.0 / self.width, 0.0)
+        return _where((gap > 0.0) & (gap <= self.width), f) / self.width
 
 
 class Hinge(Loss):
@@ -221,13 +226,13 @@ class Hinge(Loss):
         check_number(self.width, "width", strict=True)
 
     def value(self, y, f):
-        return np.maximum(0.0, 1.0 - y * f)
+        return _gap(y, f)
 
     def gradient(self, y, f):
-        return np.where(y * f < 1.0, -y, 0.0)
+        return -y * _where(y * f < 1.0, f)
 
     def curvature(self, y, f):
-        return np.zeros_like(f)
+        return namespace(f).zeros_like(f)
 
 
 class LogisticLoss(Loss):
@@ -237,17 +242,34 @@ class LogisticLoss(Loss):
     curvature_bound = 0.25
 
     def value(self, y, f):
-        return np.logaddexp(0.0, -y * f)
+        margin = y * f
+        return namespace(f).logaddexp(0.0 * margin, -margin)
 
     def gradient(self, y, f):
-        return -y * expit(-y * f)
+        return -y * _sigmoid(-y * f)
 
     def curvature(self, y, f):
-        q = expit(y * f)
+        q = _sigmoid(y * f)
         return q * (1.0 - q)
 
     def probability(self, f):
+        return _sigmoid(f)
+
+
+def _gap(y, f):
+    """Return how far scores fall short of the margin, ``max(0, 1 - y f)``."""
+    return nonnegative(1.0 - y * f)
+
+
+def _where(condition, f):
+    """Return ones where the condition holds and zeros elsewhere, of the type of ``f``."""
+    return namespace(f).astype(condition, f.dtype)
+
+
+def _sigmoid(f):
+    if isinstance(f, np.ndarray):
         return expit(f)
+    return 1.0 / (1.0 + namespace(f).exp(-f))
 
 
 LOSSES = {

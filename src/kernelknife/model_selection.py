@@ -43,6 +43,7 @@ from kernelknife.estimators import (
     gives_probabilities,
 )
 from kernelknife.kernels import check_kernel
+from kernelknife.large import is_lazy
 from kernelknife.path import PathResult, check_sparsities
 from kernelknife.preparation import check_groups
 
@@ -81,6 +82,10 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         fit_intercept=True,
         feature_groups=None,
         feature_costs=None,
+        n_centers=None,
+        centers="kmeans++",
+        refresh_centers=False,
+        memory_budget=2**31,
         max_iter=None,
         tol=1e-4,
         n_jobs=None,
@@ -100,6 +105,10 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         self.fit_intercept = fit_intercept
         self.feature_groups = feature_groups
         self.feature_costs = feature_costs
+        self.n_centers = n_centers
+        self.centers = centers
+        self.refresh_centers = refresh_centers
+        self.memory_budget = memory_budget
         self.max_iter = max_iter
         self.tol = tol
         self.n_jobs = n_jobs
@@ -146,6 +155,11 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         alphas = self._check_alphas()
         if self.rule not in RULES:
             raise ValueError(f"rule must be 'min' or '1se', got {self.rule!r}.")
+        if is_lazy(X):
+            raise TypeError(
+                f"Cross-validation splits rows and needs an array or a data frame, got {type(X)}: "
+                "choose the penalties on some of the rows, then fit on all."
+            )
         X, y, groups = indexable(X, y, groups)
         template = self._template(alphas[0])
         prepared = template._prepare(X, y, sample_weight)
@@ -350,6 +364,7 @@ class KnifeRegressorCV(RegressorMixin, _BaseKnifeCV):
         is mostly luck, three times five. With ``groups``, None and a number keep them together.
     solver, start, n_starts, standardize, fit_intercept : see :class:`KnifeRegressor`
     feature_groups, feature_costs, max_iter, tol, random_state : see :class:`KnifeRegressor`
+    n_centers, centers, refresh_centers, memory_budget : see :class:`KnifeRegressor`
     n_jobs : int, default=None
         Folds and alphas run in parallel through joblib, on any of its backends, each on one
         BLAS thread; the answer does not depend on it.
@@ -414,6 +429,7 @@ class KnifeClassifierCV(ClassifierMixin, _BaseKnifeCV):
     alphas, sparsities, rule, scoring, cv, n_jobs : see :class:`KnifeRegressorCV`
     solver, start, n_starts, standardize, fit_intercept : see :class:`KnifeRegressor`
     feature_groups, feature_costs, max_iter, tol, random_state : see :class:`KnifeRegressor`
+    n_centers, centers, refresh_centers, memory_budget : see :class:`KnifeRegressor`
 
     Attributes
     ----------

@@ -161,7 +161,7 @@ class PathResult:
                 "groups) that are not constant."
             )
         solver = self._template._make_solver()
-        with limited_blas(len(problem.Y)):
+        with limited_blas(problem.n_rows):
             return self._fitted(exactly(problem, solver, self._trace, n_features))
 
     def _fitted(self, solution):

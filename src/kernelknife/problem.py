@@ -20,7 +20,7 @@ from kernelknife.coefficients import InnerFit, solve_columns
 from kernelknife.kernels import Kernel
 from kernelknife.losses import Loss
 
-__all__ = ["Linearization", "Problem", "State"]
+__all__ = ["Linearization", "Problem", "State", "kkt_residual", "null_objective"]
 
 EXACT_LIMIT = 32  # most weights for which the exact Hessian is computed
 
@@ -33,6 +33,11 @@ class State:
     S: np.ndarray
     K: np.ndarray
     inner: InnerFit
+
+    @property
+    def warm(self):
+        """What the next solve starts from: the scores."""
+        return self.inner.F
 
     @property
     def smooth(self):
@@ -102,6 +107,7 @@ class Problem:
         n, p = X.shape
         self.data, self.groups, self.column_costs = X, groups, costs
         self.Y = np.asarray(Y, dtype=float)
+        self.n_rows, self.n_columns = n, p
         self.kernel = kernel
         self.loss = loss
         self.alpha = float(alpha)
@@ -213,21 +219,10 @@ class Problem:
     @cached_property
     def null_value(self):
         """Objective of the best constant machine: the scale of gradients and penalties."""
-        loss, s = self.loss, self.sample_weight
+        return null_objective(self.loss, self.Y, self.sample_weight, self.fit_intercept)
 
-        def total(y, b):
-            return float(s @ loss.value(y, np.full(len(y), b)))
-
-        if not self.fit_intercept:
-            return sum(total(y, 0.0) for y in self.Y.T)
-        span = 30.0 * max(1.0, np.abs(self.Y).max())
-        return sum(
-            minimize_scalar(lambda b, y=y: total(y, b), bounds=(-span, span), method="bounded").fun
-            for y in self.Y.T
-        )
-
-    def solve(self, w, scores=None, tol: float = 1e-9) -> State:
-        """Minimise over the coefficients at the weights ``w``.
+    def solve(self, w, warm=None, tol: float = 1e-9) -> State:
+        """Minimise over the coefficients at the weights ``w``, from scores nearby.
 
         Raises ``IndefiniteKernelError`` where the kernel matrix is too far from positive
         semi-definite for the minimum to exist.
@@ -240,7 +235,7 @@ class Problem:
             self.loss,
             self.alpha,
             self.fit_intercept,
-            scores=scores,
+            scores=warm,
             tol=tol,
         )
         return State(w, S, K, inner)
@@ -341,7 +336,7 @@ class Problem:
         H.flat[:: len(H) + 1] += gradient / w
         return H
 
-    def predict_scores(self, state: State, model: Linearization, step):
+    def predict_warm(self, state: State, model: Linearization, step):
         """Return the scores that the coefficients would give after a small ``step``.
 
         Where the loss is curved its stationarity ``s loss'(F) = -2 alpha c`` ties the change
@@ -365,6 +360,25 @@ class Problem:
         The scale is the objective of a constant machine, so the residual has no units.
         ``gradient`` is that of the whole objective in the weights ``active``.
         """
-        w = w[active]
-        moved = np.clip(w - gradient / max(self.null_value, 1e-300), 0.0, 1.0)
-        return float(np.abs(w - moved).max(initial=0.0))
+        return kkt_residual(w[active], gradient, self.null_value)
+
+
+def kkt_residual(w, gradient, scale):
+    """Return how far a scaled projected gradient step would move a weight."""
+    moved = np.clip(w - gradient / max(scale, 1e-300), 0.0, 1.0)
+    return float(np.abs(w - moved).max(initial=0.0))
+
+
+def null_objective(loss, Y, s, fit_intercept):
+    """Return the loss of the best constant scores."""
+
+    def total(y, b):
+        return float(s @ loss.value(y, np.full(len(y), b)))
+
+    if not fit_intercept:
+        return sum(total(y, 0.0) for y in Y.T)
+    span = 30.0 * max(1.0, np.abs(Y).max())
+    return sum(
+        minimize_scalar(lambda b, y=y: total(y, b), bounds=(-span, span), method="bounded").fun
+        for y in Y.T
+    )

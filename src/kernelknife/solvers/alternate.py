@@ -134,7 +134,7 @@ class Alternate:
             if problem.value(w, C, b, 0.0) + penalty @ w > objective:
                 continue
             try:
-                trial = problem.solve(w, scores=state.inner.F)
+                trial = problem.solve(w, state.warm)
             except IndefiniteKernelError:
                 continue
             spent += trial.inner.solves

@@ -19,10 +19,10 @@ def never(iteration: int, objective: float) -> bool:
 
 def begin(problem: Problem, start: np.ndarray | State) -> tuple[State, int]:
     """Return the state at given weights, or one to go on from, and the solves it took."""
-    if isinstance(start, State):
-        return start, 0
-    state = problem.solve(start)
-    return state, state.inner.solves
+    if isinstance(start, np.ndarray):
+        state = problem.solve(start)
+        return state, state.inner.solves
+    return start, 0
 
 
 @dataclass(frozen=True)

@@ -142,7 +142,7 @@ class Eliminate:
                 factor = FACTOR
         if state.inner.residual > FINAL_TOL:
             # The steps made do with rough coefficients; what is returned should not.
-            state = problem.solve(state.w, state.inner.F, tol=FINAL_TOL)
+            state = problem.solve(state.w, state.warm, tol=FINAL_TOL)
             spent += state.inner.solves
             objective = min(objective, state.smooth + float(penalty @ state.w))
             history[-1], solves[-1] = objective, spent
@@ -221,11 +221,11 @@ def _step_bounds(w, factor):
 
 def _try(problem, w, state, model: Linearization | None = None, step=None, promised=0.01):
     """Solve for the coefficients at trial weights; None where that is impossible."""
-    scores = state.inner.F
+    warm = state.warm
     if model is not None and not problem.loss.constant_curvature:
-        scores = problem.predict_scores(state, model, step)
+        warm = problem.predict_warm(state, model, step)
     try:
-        return problem.solve(w, scores, tol=INNER_TOL * float(np.clip(promised, 1e-8, 1.0)))
+        return problem.solve(w, warm, tol=INNER_TOL * float(np.clip(promised, 1e-8, 1.0)))
     except IndefiniteKernelError:
         return None
 

@@ -39,7 +39,7 @@ class Start:
 
 def scaled_weights(problem: Problem):
     """Equal weights that give two typical rows a weighted squared distance of 1."""
-    columns = problem.X.shape[1]
+    columns = problem.n_columns
     level = 0.5 / columns
     return np.full(problem.n_weights, level if problem.kernel.linear_in_weights else np.sqrt(level))
 
@@ -51,12 +51,12 @@ def laplace_weights(problem: Problem, random_state=None):
     factorisations spent; None where the Laplace kernel keeps nothing. Past 500 rows a
     random subset is used: this kernel costs n**2 p elementary steps, no matrix product.
     """
-    rows: slice | np.ndarray = slice(None)
-    if len(problem.Y) > LAPLACE_ROWS:
+    rows = np.arange(problem.n_rows)
+    if problem.n_rows > LAPLACE_ROWS:
         rng = np.random.default_rng(0 if random_state is None else random_state)
-        rows = np.sort(rng.choice(len(problem.Y), LAPLACE_ROWS, replace=False))
+        rows = np.sort(rng.choice(problem.n_rows, LAPLACE_ROWS, replace=False))
     twin = problem.with_kernel(Laplace(), rows)
-    start = np.full(twin.n_weights, 1.0 / twin.X.shape[1])
+    start = np.full(twin.n_weights, 1.0 / twin.n_columns)
     solver = Eliminate(max_iter=LAPLACE_ITER, tol=RELAX_TOL, prune=False)
     found = solver.solve(twin, start, LAPLACE_SPARSITY * twin.null_value, damping=1.0)
     if not found.w.any():

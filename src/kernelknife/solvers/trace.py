@@ -11,6 +11,7 @@ import numpy as np
 
 from kernelknife.callbacks import SILENT, Task
 from kernelknife.coefficients import IndefiniteKernelError
+from kernelknife.nystrom import NystromProblem
 from kernelknife.problem import Problem, State
 from kernelknife.solvers.base import Solution
 from kernelknife.solvers.starts import Start, relaxed
@@ -187,10 +188,12 @@ def _emptied(solution, nothing: State):
         history=(*solution.history, nothing.smooth),
         solves=(*solution.solves, solution.n_solves),
         kkt_residual=0.0,
+        converged=True,
+        message="converged",
     )
 
 
-def exactly(problem: Problem, solver, trace: Trace, n_select: int) -> Solution:
+def exactly(problem: Problem | NystromProblem, solver, trace: Trace, n_select: int) -> Solution:
     """Return a solution with exactly ``n_select`` weights, from the neighbourhood of a path.
 
     Where the path skips that number, the largest weights of a point with the next larger

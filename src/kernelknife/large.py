@@ -1,0 +1,385 @@
+"""From data of any size and place to the problem with centres."""
+
+import os
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from kernelknife._arrays import is_foreign, like, namespace, to_host
+from kernelknife._optional import import_optional
+from kernelknife.centers import CENTERS, choose_centers
+from kernelknife.nystrom import NystromProblem
+from kernelknife.preparation import Columns, Targets
+from kernelknife.rows import DEVICE_BLOCK_BYTES, ArrayRows, DaskRows, ParquetRows, RowsError
+
+__all__ = [
+    "FEW_CENTERS",
+    "is_large",
+    "is_lazy",
+    "open_source",
+    "prepare_large",
+    "refreshed_centers",
+    "scores_of",
+    "subsample",
+    "warn_centers",
+]
+
+FEW_CENTERS = 1000  # where the number is not given
+SAMPLE = 20_000  # rows that centres, scales and starts are found on
+
+
+def is_lazy(X):
+    """Whether X is no array in this process's memory: a Dask collection, a folder, a device."""
+    return is_dask(X) or isinstance(X, (str, os.PathLike)) or is_foreign(X)
+
+
+def is_dask(X):
+    return type(X).__module__.split(".")[0] in ("dask", "dask_expr")
+
+
+def is_large(n_rows, memory_budget):
+    """Whether a kernel matrix of all rows is over the budget."""
+    return 8.0 * n_rows * n_rows > memory_budget
+
+
+@dataclass(frozen=True)
+class Source:
+    """Rows that can be summed over, and what is known of their targets."""
+
+    rows: object
+    targets: Targets
+    classes: np.ndarray | None
+    squeeze: bool
+    names: np.ndarray | None
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """Turns targets into what the loss sees, block by block."""
+
+    center: np.ndarray | None
+    scale: np.ndarray | None
+    classes: np.ndarray | None
+
+    def __call__(self, y):
+        y = np.asarray(y)
+        if self.classes is None:
+            y = np.asarray(y, dtype=float).reshape(len(y), -1)
+            return (y - self.center) / self.scale
+        codes = np.searchsorted(self.classes, y.ravel())
+        return Targets.from_classes(codes, len(self.classes)).Y
+
+
+def open_source(X, y, sample_weight, task, loss, standardize):
+    """Return the rows of any kind of data."""
+    if isinstance(X, (str, os.PathLike)):
+        return _open_parquet(X, y, sample_weight, task, loss, standardize)
+    if is_dask(X):
+        return _open_dask(X, y, sample_weight, task, loss, standardize)
+    names = None
+    host = to_host(y) if is_foreign(y) else np.asarray(y)
+    if len(host) != X.shape[0]:
+        raise ValueError(f"X has {X.shape[0]} rows and y has {len(host)}.")
+    s = np.ones(X.shape[0]) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    targets, classes = _encode_all(host, s, task, loss, standardize)
+    squeeze = host.ndim == 1 if classes is None else len(classes) == 2
+    if is_foreign(X):
+        _check_device(X)
+        rows = ArrayRows(X, like(targets.Y, X), like(s, X))
+    else:
+        rows = ArrayRows(X, targets.Y, s)
+    return Source(rows, targets, classes, squeeze, names)
+
+
+def _encode_all(y, s, task, loss, standardize):
+    """Return targets in memory, and the classes if there are some."""
+    if task == "classification":
+        classes, codes = np.unique(y, return_inverse=True)
+        if len(classes) < 2:
+            raise ValueError(f"The target y has one class ({classes[0]!r}); two are needed.")
+        return Targets.from_classes(codes.ravel(), len(classes)), classes
+    y = np.asarray(y, dtype=float).reshape(len(y), -1)
+    if not np.isfinite(y).all():
+        raise ValueError("Input y contains NaN or infinity.")
+    return Targets.from_values(y, s, standardize, robust=loss.robust), None
+
+
+def _check_device(X):
+    """Raise where a device cannot do the arithmetic."""
+    xp = namespace(X)
+    if X.dtype != xp.float64:
+        raise TypeError(
+            f"X on a device must be float64, got {X.dtype}: the normal equations square the "
+            "condition of the kernel matrix. Convert it first."
+        )
+
+
+def _open_parquet(folder, target, sample_weight, task, loss, standardize):
+    if not isinstance(target, str):
+        raise TypeError("With a Parquet folder as X, y is the name of the target's column.")
+    if sample_weight is not None:
+        raise ValueError("Sample weights are not supported with a Parquet folder.")
+    if not Path(folder).exists():
+        raise RowsError(f"There is no file or folder {folder}.")
+    rows = ParquetRows(folder, target)
+    values = np.concatenate([block.y.ravel() for block in rows._blocks()])
+    if values.dtype.kind == "f" and np.isnan(values).any():
+        raise RowsError(f"The target {target!r} has {int(np.isnan(values).sum())} missing values.")
+    targets, classes = _encode_all(values, np.ones(len(values)), task, loss, standardize)
+    rows.encode = Encoder(targets.center, targets.scale, classes)
+    squeeze = classes is None or len(classes) == 2
+    return Source(rows, targets, classes, squeeze, np.array(rows.features, dtype=object))
+
+
+def _open_dask(X, y, sample_weight, task, loss, standardize):
+    array = import_optional("dask.array", "dask[distributed]", "A Dask collection")
+    if sample_weight is not None:
+        raise ValueError("Sample weights are not supported with a Dask collection.")
+    names = None
+    if hasattr(X, "to_dask_array"):
+        names = np.array([str(name) for name in X.columns], dtype=object)
+        X = X.to_dask_array(lengths=True)
+    if hasattr(y, "to_dask_array"):
+        y = y.to_dask_array(lengths=True)
+    if not is_dask(y):
+        y = array.from_array(np.asarray(y), chunks=X.chunks[0])
+    if np.isnan(X.shape[0]):
+        X.compute_chunk_sizes()
+    if y.shape[0] != X.shape[0]:
+        raise ValueError(f"X has {X.shape[0]} rows and y has {y.shape[0]}.")
+    squeeze = y.ndim == 1
+    client = _client()
+    if task == "classification":
+        classes = array.unique(y).compute()
+        if len(classes) < 2:
+            raise ValueError(f"The target y has one class ({classes[0]!r}); two are needed.")
+        encoder, squeeze = Encoder(None, None, classes), len(classes) == 2
+        targets = Targets.from_classes(np.arange(len(classes)), len(classes))
+    else:
+        classes = None
+        flat = y if y.ndim == 2 else y[:, None]
+        center, scale = np.zeros(flat.shape[1]), np.ones(flat.shape[1])
+        if standardize:
+            center, scale = (part.compute() for part in (flat.mean(axis=0), flat.std(axis=0)))
+        if not (np.isfinite(scale) & (scale > 0)).all():
+            raise ValueError("The target y is constant or has missing values.")
+        encoder, targets = (
+            Encoder(center, scale, None),
+            Targets(np.empty((0, len(scale))), center, scale),
+        )
+    rows = _LazyRows(X, y, encoder) if client is None else DaskRows(X, y, client, encoder)
+    return Source(rows, targets, classes, squeeze, names)
+
+
+def _client():
+    """Return the client of the running cluster, None where there is none."""
+    try:
+        from distributed import get_client
+
+        return get_client()
+    except (ImportError, ValueError):
+        return None
+
+
+class _LazyRows(ArrayRows):
+    """Rows of a Dask array without a cluster: computed chunk by chunk in this process."""
+
+    def __init__(self, X, y, encode):
+        self.chunks, self.encode = (X.to_delayed().ravel(), y.to_delayed().ravel()), encode
+        self.sizes = [int(size) for size in X.chunks[0]]
+        self.shape, self.foreign, self.n_threads = tuple(map(int, X.shape)), False, 1
+
+    def _blocks(self, n_centers):
+        from kernelknife.rows import _make_block
+
+        for number, (a, b) in enumerate(zip(*self.chunks, strict=True)):
+            yield _make_block(a.compute(), b.compute(), number, self.encode)
+
+    def sample(self, index):
+        ends = np.cumsum(self.sizes)
+        found = []
+        for number, block in enumerate(self._blocks(1)):
+            first = ends[number] - self.sizes[number]
+            here = index[(index >= first) & (index < ends[number])] - first
+            if len(here):
+                found.append((block.X[here], block.y[here], block.s[here]))
+        return tuple(np.concatenate(part) for part in zip(*found, strict=True))
+
+
+def column_sums(block, index, shift, names):
+    """Return weight, first and second moments about ``shift`` of a block's columns."""
+    X = block.columns(index)
+    xp = namespace(X)
+    bad = ~xp.isfinite(X)
+    if bool(xp.any(bad)):
+        j = int(to_host(xp.argmax(xp.astype(xp.any(bad, axis=0), xp.int64))))
+        count = int(to_host(xp.sum(xp.astype(bad[:, j], xp.int64))))
+        name = repr(str(names[j])) if names is not None else str(j)
+        raise RowsError(
+            f"Block {block.number}: column {name} has {count} missing or infinite values. Drop "
+            "or impute them first."
+        )
+    s = block.s
+    if not isinstance(X, np.ndarray):
+        s = like(to_host(s), X)
+    centred = X - like(shift, X)
+    return xp.sum(s), s @ centred, s @ (centred * centred)
+
+
+def measure_columns(rows, kernel, standardize, names, seed):
+    """Return the columns that vary, with centre and scale, by one pass over the rows."""
+    n, p = rows.shape
+    rng = np.random.default_rng(seed)
+    index = np.sort(rng.choice(n, min(n, 1000), replace=False))
+    with np.errstate(invalid="ignore"):
+        shift = np.nan_to_num(rows.sample(index)[0].mean(axis=0))
+    sums = rows.fetch(rows.total(column_sums, np.arange(p), shift, names, n_centers=p))
+    total, first, second = (to_host(part) for part in sums)
+    mean = first / total
+    deviation = np.sqrt(np.maximum(second / total - mean * mean, 0.0))
+    size = np.abs(shift + mean) + deviation
+    varying = np.flatnonzero(deviation > 1e-12 * np.where(size > 0, size, 1.0))
+    if not len(varying):
+        raise ValueError(f"All {p} column(s) of X are constant: there is nothing to select from.")
+    center, scale = (shift + mean)[varying], deviation[varying]
+    if not standardize:
+        scale = np.ones(len(varying))
+        if not kernel.translation_invariant:
+            center = np.zeros(len(varying))
+    return Columns(varying, center, scale)
+
+
+def prepare_large(estimator, source, kernel, loss, groups, costs, names):
+    """Return the problem with centres and its columns.
+
+    Parameters
+    ----------
+    estimator : KnifeRegressor or KnifeClassifier
+        For its parameters.
+    source : Source
+    kernel : Kernel
+    loss : Loss
+    groups, costs : callable
+        From the columns that vary to their groups and costs, or to None.
+    names : ndarray of str or None
+    """
+    rows, seed = source.rows, estimator._seed()
+    columns = measure_columns(rows, kernel, estimator.standardize, names, seed)
+    Z = _given_centers(estimator.centers, columns, rows.shape[1])
+    if Z is None:
+        n_centers = estimator.n_centers
+        if n_centers is None:
+            n_centers = min(FEW_CENTERS, rows.shape[0])
+        X = sample_rows(rows, columns, max(SAMPLE, 2 * n_centers), seed)
+        v = np.full(X.shape[1], 0.5 / X.shape[1])
+        Z = X[choose_centers(X, n_centers, estimator.centers, kernel, v, seed)]
+    return columns, NystromProblem(
+        rows,
+        np.ascontiguousarray(Z),
+        columns.varying,
+        columns.center,
+        columns.scale,
+        kernel,
+        loss,
+        alpha=estimator.alpha,
+        groups=groups(columns.varying),
+        costs=costs(columns.varying),
+        fit_intercept=estimator.fit_intercept,
+        n_outputs=source.targets.Y.shape[1],
+        seed=seed,
+    )
+
+
+def sample_rows(rows, columns, size, seed):
+    """Return some standardised rows."""
+    rng = np.random.default_rng(seed)
+    n = rows.shape[0]
+    index = np.sort(rng.choice(n, min(n, size), replace=False))
+    return columns.transform(rows.sample(index)[0])
+
+
+def refreshed_centers(problem, columns, w, how, seed):
+    """Return centres chosen anew in the geometry of the weights."""
+    X = sample_rows(problem.rows, columns, max(SAMPLE, 2 * len(problem.data)), seed + 1)
+    spread = w if problem.groups is None else w[problem.groups]
+    v = spread if problem.kernel.linear_in_weights else spread * spread
+    return X[choose_centers(X, len(problem.data), how, problem.kernel, v, seed + 1)]
+
+
+def _given_centers(centers, columns, p):
+    """Return centres that the user gave, standardised; None where a word says how to choose."""
+    if isinstance(centers, str):
+        if centers not in CENTERS:
+            raise ValueError(
+                f"Unknown centers {centers!r}. Known names: {', '.join(CENTERS)}; or give the "
+                "rows themselves."
+            )
+        return None
+    Z = np.asarray(to_host(centers) if is_foreign(centers) else centers, dtype=float)
+    if Z.ndim != 2 or Z.shape[1] != p:
+        raise ValueError(f"centers must have {p} columns as X has, got shape {Z.shape}.")
+    if not np.isfinite(Z).all():
+        raise ValueError("centers contain NaN or infinity.")
+    return columns.transform(Z)
+
+
+def subsample(problem):
+    """Return the same problem on some of the rows, each standing for several."""
+    size = problem.subsample_rows
+    rng = np.random.default_rng(problem.seed)
+    index = np.sort(rng.choice(problem.n_rows, size, replace=False))
+    X, Y, s = problem.rows.sample(index)
+    rows = ArrayRows(X, Y, np.asarray(s, dtype=float) * (problem.n_rows / size))
+    small = problem.with_alpha(problem.alpha)
+    small.rows, small.n_rows = rows, size
+    return small
+
+
+def scores_of(machine, X, names):
+    """Return the scores of rows of any kind, as the same kind where that is an array."""
+    if isinstance(X, (str, os.PathLike)):
+        rows = ParquetRows(X, _any_target(X), names)
+        index = np.arange(len(rows.features))
+        return np.concatenate([machine.scores(block.columns(index)) for block in rows._blocks()])
+    if is_dask(X):
+        if hasattr(X, "to_dask_array"):
+            X = X.to_dask_array(lengths=True)
+        if len(X.chunks[1]) > 1:
+            X = X.rechunk({1: -1})
+        width = len(machine.intercept)
+        return X.map_blocks(machine.scores, dtype=float, chunks=(X.chunks[0], (width,)))
+    _check_device(X)
+    xp = namespace(X)
+    parts = []
+    vectors, v = like(machine.vectors, X), like(machine.v, X)
+    step = max(1, DEVICE_BLOCK_BYTES // (8 * max(1, len(machine.vectors))))
+    selected = xp.asarray(machine.selected, device=X.device)
+    for first in range(0, X.shape[0], step):
+        last = min(first + step, X.shape[0])
+        Z = xp.take(X[first:last, ...], selected, axis=1)
+        Z = (Z - like(machine.center, X)) / like(machine.scale, X)
+        K = machine.kernel(Z, vectors, v)
+        parts.append(K @ like(machine.coef, X) + like(machine.intercept, X))
+    return xp.concat(parts, axis=0)
+
+
+def _any_target(folder):
+    """Return a column's name, for rows that are read without a target."""
+    parquet = import_optional("pyarrow.parquet", "pyarrow", "A Parquet folder")
+    path = Path(folder)
+    files = [path] if path.is_file() else sorted(path.glob("*.parquet"))
+    if not files:
+        raise RowsError(f"{folder} has no Parquet files (*.parquet).")
+    return parquet.ParquetFile(files[0]).schema_arrow.names[0]
+
+
+def warn_centers(n_rows, n_centers, memory_budget):
+    """Say that centres are used because the exact method would not fit."""
+    warnings.warn(
+        f"The exact method needs {8 * n_rows**2 / 2**30:.0f} GiB for one kernel matrix of {n_rows} "
+        f"rows, over the budget of {memory_budget / 2**30:.1f} GiB: {n_centers} centres are used "
+        "instead. Set n_centers, or raise memory_budget.",
+        stacklevel=5,
+    )

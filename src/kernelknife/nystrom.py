@@ -1,0 +1,564 @@
+"""The problem with centres: every quantity is a sum over blocks of rows.
+
+With centres ``Z`` the scores are ``F = K(X, Z) C + 1 b'`` and the norm of the machine is
+``tr(C' K(Z, Z) C)``. Newton's method for ``C`` and ``b`` needs ``K' H K`` and ``K' g`` (``g`` and
+``H`` the derivatives of the loss at the scores), the gradient in the weights needs a contraction
+of the kernel's derivative with ``g``, and the Gauss-Newton model needs ``A' H A`` and ``K' H A``
+with ``A_j = (dK/dw_j) c``. Memory is that of a block and of some m x m matrices, however many rows
+there are.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from kernelknife._arrays import (
+    LinAlgError,
+    factorize_lower,
+    gram,
+    like,
+    mirrored,
+    namespace,
+    solve_factored,
+    to_host,
+)
+from kernelknife.coefficients import IndefiniteKernelError
+from kernelknife.problem import Linearization, Problem, kkt_residual, null_objective
+
+__all__ = ["NystromProblem", "NystromState"]
+
+JITTER = 1e-10  # relative to the mean of the diagonal: what rounding may have taken
+MAX_NEWTON = 50
+NULL_ROWS = 10_000
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a block needs to know: how to make its kernel matrix."""
+
+    kernel: Any
+    loss: Any
+    index: np.ndarray  # the columns with weight, of all columns of X
+    center: np.ndarray
+    scale: np.ndarray
+    v: np.ndarray
+
+    def evaluate(self, block, Z):
+        """Return the block's standardised columns, the centres, the form and the kernel matrix."""
+        memory = getattr(block, "memory", None)
+        if memory is not None and block.number in memory and memory[block.number][0] is self:
+            return memory[block.number][1]
+        X = block.columns(self.index)
+        X = (X - like(self.center, X)) / like(self.scale, X)
+        Z = like(Z, X)
+        found = (X, Z, *self.kernel.evaluate(X, Z, like(self.v, X)))
+        if memory is not None:
+            memory[block.number] = (self, found)
+        return found
+
+
+def newton_sums(block, Z, setting, C, b):
+    """Return loss, ``[K 1]' g`` and ``[K 1]' H [K 1]`` of a block, per column of scores."""
+    _, _, _, K = setting.evaluate(block, Z)
+    xp, loss = namespace(K), setting.loss
+    Y, s = like_rows(block, K)
+    F = K @ like(C, K) + like(b, K)
+    total = xp.sum(s[:, None] * loss.value(Y, F))
+    G = s[:, None] * loss.gradient(Y, F)
+    H = s[:, None] * loss.curvature(Y, F)
+    slopes = xp.concat([K.T @ G, xp.sum(G, axis=0)[None, :]], axis=0)
+    curvatures = []
+    for q in range(1 if loss.constant_curvature else H.shape[1]):
+        h, A = H[:, q], K
+        least, most = float(xp.min(h)), float(xp.max(h))
+        if least == 0.0 < most:
+            # A hinge is flat beyond the margin: those rows have no part in the curvature.
+            rows = xp.nonzero(h)[0]
+            A, h = xp.take(K, rows, axis=0), xp.take(h, rows, axis=0)
+            least = float(xp.min(h))
+        inner = most * gram(A) if least == most else gram(A * xp.sqrt(h)[:, None])
+        edge = (A.T @ h)[None, :]
+        corner = xp.sum(h)
+        bottom = xp.concat([edge, xp.reshape(corner, (1, 1))], axis=1)
+        right = xp.zeros_like(edge.T)
+        curvatures.append(xp.concat([xp.concat([inner, right], axis=1), bottom], axis=0))
+    return total, slopes, xp.stack(curvatures)
+
+
+def model_sums(block, Z, setting, C, b, chain):
+    """Return ``g' A``, ``A' H A`` and ``[K 1]' H A`` of a block, per column of scores."""
+    X, Z, S, K = setting.evaluate(block, Z)
+    xp, loss = namespace(K), setting.loss
+    Y, s = like_rows(block, K)
+    C = like(C, K)
+    F = K @ C + like(b, K)
+    G = s[:, None] * loss.gradient(Y, F)
+    H = s[:, None] * loss.curvature(Y, F)
+    gradient, squares, crosses = 0.0, [], []
+    for q in range(F.shape[1]):
+        A = chain(setting.kernel.jacobian(X, Z, S, K, C[:, q]))
+        gradient = gradient + G[:, q] @ A
+        weighted = A * H[:, q][:, None]
+        squares.append(A.T @ weighted)
+        crosses.append(xp.concat([K.T @ weighted, xp.sum(weighted, axis=0)[None, :]], axis=0))
+    return gradient, xp.stack(squares), xp.stack(crosses)
+
+
+def gradient_sums(block, Z, setting, C, b):
+    """Return ``sum_i g_i (dK/dv_j c)_i`` of a block."""
+    X, Z, S, K = setting.evaluate(block, Z)
+    Y, s = like_rows(block, K)
+    C = like(C, K)
+    G = s[:, None] * setting.loss.gradient(Y, K @ C + like(b, K))
+    return (setting.kernel.gradient(X, Z, S, K, G, C),)
+
+
+def loss_sums(block, Z, setting, C, b):
+    """Return the loss of a block."""
+    _, _, _, K = setting.evaluate(block, Z)
+    Y, s = like_rows(block, K)
+    F = K @ like(C, K) + like(b, K)
+    return (namespace(K).sum(s[:, None] * setting.loss.value(Y, F)),)
+
+
+def like_rows(block, K):
+    """Return a block's targets and weights where its kernel matrix is."""
+    if isinstance(K, np.ndarray):
+        return np.asarray(block.y, dtype=float), np.asarray(block.s, dtype=float)
+    return block.y, block.s
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Turns derivatives in the form's ``v`` into derivatives in the weights."""
+
+    factor: np.ndarray | None  # 2 w of every column, None for kernels linear in the weights
+    first: np.ndarray | None  # where each weight's columns begin, None for one column each
+
+    def __call__(self, in_v):
+        if self.factor is not None:
+            in_v = in_v * like(self.factor, in_v)
+        if self.first is None:
+            return in_v
+        if isinstance(in_v, np.ndarray):
+            return np.add.reduceat(in_v, self.first, axis=-1)
+        xp = namespace(in_v)
+        ends = [*self.first[1:], in_v.shape[-1]]
+        sums = [xp.sum(in_v[..., a:z], axis=-1) for a, z in zip(self.first, ends, strict=True)]
+        return xp.stack(sums, axis=-1)
+
+
+@dataclass(frozen=True)
+class Step:
+    """A Newton step of the coefficients, where the sums are: only its small parts travel."""
+
+    value: float
+    decrement: float
+    loss: float
+    coefficients: np.ndarray  # intercept last, after the step
+    factors: list
+
+    def small(self):
+        """Return what the caller needs to decide."""
+        return self.value, self.decrement, self.loss, self.coefficients
+
+
+def newton_step(sums, M, alpha, coefficients, fit_intercept, constant):
+    """Solve for the step of the coefficients from the sums at them."""
+    total, slopes, curvatures = sums
+    xp, m, k = namespace(slopes), M.shape[0], slopes.shape[1]
+    c = like(coefficients, slopes)
+    Mc = M @ c[:m, :]
+    size = m + 1 if fit_intercept else m
+    edge = xp.zeros_like(c[m:, :])
+    slope = (slopes + 2.0 * alpha * xp.concat([Mc, edge], axis=0))[:size, :]
+    factors, steps = [], []
+    for q in range(k):
+        if q < curvatures.shape[0]:
+            factors.append(factorize(curvatures[q, :size, :size], M, alpha))
+        steps.append(solve_factored(factors[-1], -slope[:, q : q + 1]))
+    step = xp.concat(steps, axis=1)
+    decrement = -_dot(slope, step)
+    if not fit_intercept:
+        step = xp.concat([step, edge], axis=0)
+    after, loss = c + step, float(total)
+    value = loss + alpha * _dot(c[:m, :], Mc)
+    if constant:
+        # The loss is a quadratic: its value after the step is known without another pass.
+        curvature = mirrored(curvatures[0, ...])
+        loss += _dot(slopes, step) + 0.5 * _dot(step, curvature @ step)
+        value = loss + alpha * _dot(after[:m, :], M @ after[:m, :])
+    return Step(value, decrement, loss, to_host(after), factors)
+
+
+def _dot(a, b):
+    return float(namespace(a).sum(a * b))
+
+
+def factorize(curvature, M, alpha):
+    """Factorise ``[K 1]' H [K 1] + 2 alpha M``, given by its lower triangle."""
+    xp, m, size = namespace(curvature), M.shape[0], curvature.shape[0]
+    norm = 2.0 * alpha * M
+    if size > m:
+        norm = xp.concat([norm, xp.zeros_like(norm[:1, :])], axis=0)
+        norm = xp.concat([norm, xp.zeros_like(norm[:, :1])], axis=1)
+    A = curvature + norm
+    level = float(xp.linalg.trace(A)) / size
+    for jitter in (JITTER, 1e-8, 1e-6):
+        try:
+            return factorize_lower(A, jitter * level)
+        except LinAlgError:
+            continue
+    raise IndefiniteKernelError(
+        "The kernel matrix of the centres plus its regularisation is not positive definite at "
+        "these weights: raise alpha, or lower the kernel's gamma."
+    )
+
+
+def reduced_model(sums, step, fit_intercept, m):
+    """Return gradient, a factor V of the Gauss-Newton model, and how coefficients respond."""
+    gradient, squares, crosses = sums
+    size = m + 1 if fit_intercept else m
+    Q = np.zeros(squares.shape[1:])
+    responses = []
+    for q in range(squares.shape[0]):
+        B = crosses[q, :size, :]
+        response = solve_factored(step.factors[min(q, len(step.factors) - 1)], B)
+        Q += to_host(squares[q, ...] - B.T @ response)
+        responses.append(to_host(response))
+    values, vectors = np.linalg.eigh(0.5 * (Q + Q.T))
+    V = (vectors * np.sqrt(np.maximum(values, 0.0))).T
+    return to_host(gradient), V, np.stack(responses, axis=2)
+
+
+@dataclass(frozen=True)
+class NystromFit:
+    """Coefficients and intercepts at some weights."""
+
+    C: np.ndarray
+    b: np.ndarray
+    loss: float
+    value: float
+    solves: int
+    residual: float
+
+
+@dataclass(frozen=True)
+class NystromState:
+    """The machine at the weights ``w``; the factorisation stays where it was made."""
+
+    w: np.ndarray
+    inner: NystromFit
+    step: Any  # a Step, or where the cluster keeps it
+    setting: Setting
+    S: np.ndarray
+    M: np.ndarray
+
+    @property
+    def smooth(self):
+        return self.inner.value
+
+    @property
+    def warm(self):
+        """What the next solve starts from: coefficients, the intercept last."""
+        return np.vstack([self.inner.C, self.inner.b])
+
+
+class NystromProblem:
+    """A weighted kernel machine on centres, as a function of its weights.
+
+    It offers what :class:`kernelknife.problem.Problem` offers to the solvers.
+
+    Parameters
+    ----------
+    rows : ArrayRows, ParquetRows or DaskRows
+        With targets of shape (n, k).
+    Z : ndarray of shape (m, p)
+        Centres, standardised.
+    index, center, scale : ndarray
+        Of the problem's columns: which columns of the rows they are, and how to standardise.
+    kernel : Kernel
+    loss : Loss
+    alpha : float, default=1.0
+    groups, costs : ndarray, default=None
+        As in ``Problem``.
+    fit_intercept : bool, default=True
+    """
+
+    def __init__(
+        self,
+        rows,
+        Z,
+        index,
+        center,
+        scale,
+        kernel,
+        loss,
+        *,
+        alpha=1.0,
+        groups=None,
+        costs=None,
+        fit_intercept=True,
+        n_outputs=1,
+        seed=0,
+    ):
+        if kernel.indefinite:
+            raise ValueError(
+                f"{kernel!r} is not positive semi-definite, so a machine on centres has no "
+                "minimum: choose another kernel, or leave n_centers=None."
+            )
+        self.rows, self.kernel, self.loss, self.alpha = rows, kernel, loss, float(alpha)
+        self.data, self.index, self.center, self.scale = Z, index, center, scale
+        self.groups, self.column_costs, self.fit_intercept = groups, costs, fit_intercept
+        self.n_outputs, self.seed = n_outputs, seed
+        p = Z.shape[1]
+        costs = np.ones(p) if costs is None else np.asarray(costs, dtype=float)
+        if groups is None:
+            self.order, self.owner = np.arange(p), None
+            self.n_weights, self.costs = p, costs
+        else:
+            # Columns of one group stand together, so that sums over a group are slices.
+            self.order = np.argsort(groups, kind="stable")
+            self.owner = groups[self.order]
+            self.n_weights = int(groups.max()) + 1
+            self.costs = np.bincount(groups, costs, minlength=self.n_weights)
+        self.sticky = not kernel.linear_in_weights
+        self.n_rows, self.n_columns = rows.shape[0], p
+        self._shared: tuple[bytes, Any] | None = None
+        self._linearized: tuple[Any, Linearization] | None = None
+        self._response: tuple[Any, Any] | None = None
+
+    def __getstate__(self):
+        return {**self.__dict__, "_shared": None, "_linearized": None, "_response": None}
+
+    def forget(self):
+        """Let go of what is remembered from the last evaluation."""
+        self._shared = self._linearized = self._response = None
+        self.rows.forget()
+
+    def with_alpha(self, alpha):
+        """Return the same problem with another ``alpha``."""
+        return self._variant(alpha=alpha)
+
+    def with_centers(self, Z):
+        """Return the same problem with other centres."""
+        return self._variant(Z=Z)
+
+    def with_weights(self, kept):
+        """Return the problem that has only the weights ``kept``, an increasing index."""
+        owner = np.arange(self.n_weights) if self.groups is None else self.groups
+        return self._variant(columns=np.flatnonzero(np.isin(owner, kept)))
+
+    def with_kernel(self, kernel, rows):
+        """Return the exact problem with another kernel on some of the rows."""
+        X, Y, s = self.rows.sample(np.asarray(rows))
+        X = (X[:, self.index] - self.center) / self.scale
+        return Problem(
+            X,
+            Y,
+            kernel,
+            self.loss,
+            alpha=self.alpha,
+            sample_weight=np.asarray(s, dtype=float),
+            groups=self.groups,
+            costs=self.column_costs,
+            fit_intercept=self.fit_intercept,
+        )
+
+    def _variant(self, *, alpha=None, columns=None, Z=None):
+        Z = self.data if Z is None else Z
+        columns = np.arange(Z.shape[1]) if columns is None else columns
+        groups, costs = self.groups, self.column_costs
+        if groups is not None:
+            groups = np.unique(groups[columns], return_inverse=True)[1]
+        return NystromProblem(
+            self.rows,
+            np.ascontiguousarray(Z[:, columns]),
+            self.index[columns],
+            self.center[columns],
+            self.scale[columns],
+            self.kernel,
+            self.loss,
+            alpha=self.alpha if alpha is None else alpha,
+            groups=groups,
+            costs=None if costs is None else costs[columns],
+            fit_intercept=self.fit_intercept,
+            n_outputs=self.n_outputs,
+            seed=self.seed,
+        )
+
+    @property
+    def subsample_rows(self):
+        """How many rows tell where to begin: enough for the centres and for weak features."""
+        return max(5000, 10 * len(self.data))
+
+    @property
+    def many_rows(self):
+        """Whether it pays to begin on some of the rows."""
+        return self.n_rows > 3 * self.subsample_rows
+
+    # -- columns ----------------------------------------------------------------------
+
+    def _columns(self, active):
+        """Return the problem's columns of some weights, and where each weight's begin."""
+        if self.owner is None:
+            return active, None
+        mine = np.isin(self.owner, active)
+        owner = np.searchsorted(active, self.owner[mine])
+        return self.order[mine], np.searchsorted(owner, np.arange(len(active)))
+
+    def _setting(self, w, columns):
+        spread = w if self.owner is None else w[self.groups]
+        spread = spread[columns]
+        v = spread if self.kernel.linear_in_weights else spread * spread
+        return Setting(
+            self.kernel, self.loss, self.index[columns], self.center[columns],
+            self.scale[columns], v,
+        )  # fmt: skip
+
+    def _own(self, columns):
+        """Return the centres' columns for the matrix among centres: here, or on the device."""
+        Z = np.ascontiguousarray(self.data[:, columns])
+        return like(Z, self.rows.X) if getattr(self.rows, "foreign", False) else Z
+
+    def _centers(self, columns):
+        """Return the centres' columns where the blocks are, the last choice remembered."""
+        key = columns.tobytes()
+        if self._shared is None or self._shared[0] != key:
+            self._shared = (key, self.rows.share(np.ascontiguousarray(self.data[:, columns])))
+        return self._shared[1]
+
+    # -- values -----------------------------------------------------------------------
+
+    @cached_property
+    def null_value(self):
+        """Objective of the best constant machine, from some of the rows: a scale."""
+        rng = np.random.default_rng(self.seed)
+        n = self.n_rows
+        index = np.sort(rng.choice(n, min(n, NULL_ROWS), replace=False))
+        _, Y, s = self.rows.sample(index)
+        s = np.asarray(s, dtype=float) * (n / len(index))
+        return null_objective(self.loss, np.asarray(Y, dtype=float), s, self.fit_intercept)
+
+    def solve(self, w, warm=None, tol=1e-9):
+        """Minimise over the coefficients at the weights ``w``, from coefficients nearby."""
+        columns, _ = self._columns(np.flatnonzero(w))
+        setting = self._setting(w, columns)
+        Z = self._centers(columns)
+        own = self._own(columns)
+        S, M = self.kernel.evaluate(own, own, like(setting.v, own))
+        m, constant = own.shape[0], self.loss.constant_curvature
+        c = np.zeros((m + 1, self.n_outputs)) if warm is None or constant else warm
+        step, value, solves = None, np.inf, 0
+        length, previous, target = 1.0, c, None
+        for _ in range(MAX_NEWTON):
+            sums = self.rows.total(newton_sums, Z, setting, c[:m], c[m], n_centers=m)
+            found = self.rows.apply(
+                newton_step, sums, M, self.alpha, c, self.fit_intercept, constant
+            )
+            solves += 1
+            small = self.rows.fetch(self.rows.apply(Step.small, found))
+            if constant:
+                step, c, value, loss, decrement = found, small[3], small[0], small[2], 0.0
+                break
+            if small[0] > value:
+                # Newton's step was too long, or too short for the value to show it.
+                if length < 0.1 or decrement <= 1e-9 * abs(value):
+                    break
+                length *= 0.25
+                c = previous + length * (target - previous)
+                continue
+            step, value, decrement, loss = found, small[0], small[1], small[2]
+            previous, target, length = c, small[3], 1.0
+            if 0.5 * decrement <= tol * abs(value) or decrement <= 1e-13 * abs(value):
+                break
+            c = target
+        C, b = (c if constant else previous)[:m], (c if constant else previous)[m]
+        residual = 0.0 if constant else 0.5 * decrement / max(abs(value), 1e-300)
+        fit = NystromFit(C, b, loss, value, solves, residual)
+        return NystromState(w, fit, step, setting, S, M)
+
+    def value(self, w, C, b, sparsity, loss=None):
+        """Return the objective at ``(w, C, b)``, computed from nothing else."""
+        columns, _ = self._columns(np.flatnonzero(w))
+        setting = self._setting(w, columns)
+        if loss is not None:
+            setting = replace(setting, loss=loss)
+        own = self.data[:, columns]
+        M = self.kernel(own, own, setting.v)
+        sums = self.rows.total(loss_sums, self._centers(columns), setting, C, b, n_centers=len(own))
+        (total,) = self.rows.fetch(sums)
+        norm = self.alpha * float(np.vdot(C, M @ C))
+        return float(total) + norm + sparsity * float(self.costs @ w)
+
+    # -- derivatives ------------------------------------------------------------------
+
+    def linearize(self, state):
+        """Return gradient and Gauss-Newton factor at ``state``, by one pass over the rows."""
+        last = self._linearized
+        if last is not None and last[0] is state:
+            return last[1]
+        active, columns, setting, chain = self._differentiable(state)
+        m, C, b = len(self.data), state.inner.C, state.inner.b
+        sums = self.rows.total(
+            model_sums, self._centers(columns), setting, C, b, chain, n_centers=m
+        )
+        both = self.rows.apply(reduced_model, sums, state.step, self.fit_intercept, m)
+        gradient, V = self.rows.fetch(self.rows.apply(_first_two, both))
+        gradient = gradient + chain(self._norm_gradient(state, columns, setting))
+        model = Linearization(active, gradient, V)
+        self._linearized, self._response = (state, model), (state, both)
+        return model
+
+    def _differentiable(self, state):
+        """Return the weights that have a derivative, their columns, setting and chain rule."""
+        active = np.flatnonzero(state.w) if self.sticky else np.arange(self.n_weights)
+        columns, first = self._columns(active)
+        setting = state.setting if self.sticky else self._setting(state.w, columns)
+        spread = state.w if self.owner is None else state.w[self.groups]
+        factor = None if self.kernel.linear_in_weights else 2.0 * spread[columns]
+        return active, columns, setting, Chain(factor, first)
+
+    def _norm_gradient(self, state, columns, setting):
+        """Return the derivative of ``alpha tr(C' K(Z, Z) C)`` in the form's ``v``."""
+        own = self._own(columns)
+        S, M = state.S, state.M
+        if not self.sticky:
+            S, M = self.kernel.evaluate(own, own, like(setting.v, own))
+        C = like(state.inner.C, own)
+        return self.alpha * to_host(self.kernel.gradient(own, own, S, M, C, C))
+
+    def predict_warm(self, state, model, step):
+        """Return coefficients to start from after a small ``step`` of the weights."""
+        if self._response is None or self._response[0] is not state:
+            return state.warm
+        change = self.rows.fetch(self.rows.apply(_respond, self._response[1], step))
+        warm = state.warm.copy()
+        warm[: len(change)] -= change
+        return warm
+
+    def gradient(self, state):
+        """Return the gradient in all weights, without the curvature."""
+        active, columns, setting, chain = self._differentiable(state)
+        C, b = state.inner.C, state.inner.b
+        sums = self.rows.total(
+            gradient_sums, self._centers(columns), setting, C, b, n_centers=len(self.data)
+        )
+        (in_v,) = self.rows.fetch(sums)
+        full = np.zeros(self.n_weights)
+        full[active] = chain(to_host(in_v) + self._norm_gradient(state, columns, setting))
+        return full
+
+    def optimality(self, w, active, gradient):
+        """Return the KKT residual, as :meth:`kernelknife.problem.Problem.optimality` does."""
+        return kkt_residual(w[active], gradient, self.null_value)
+
+
+def _first_two(results):
+    return results[:2]
+
+
+def _respond(results, step):
+    return np.einsum("mpk,p->mk", results[2], step)

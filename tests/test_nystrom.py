@@ -1,0 +1,125 @@
+"""The problem with centres: exact where all rows are centres, derivatives, rows anywhere."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from kernelknife.kernels import KERNELS, RBF
+from kernelknife.losses import LOSSES, SquaredHinge, SquaredLoss
+from kernelknife.nystrom import NystromProblem
+from kernelknife.problem import Problem
+from kernelknife.rows import ArrayRows, tree_sum
+from kernelknife.solvers import SOLVERS
+
+DEFINITE = [name for name, kernel in KERNELS.items() if not kernel.indefinite]
+SMOOTH = {name: loss for name, loss in LOSSES.items() if loss().surrogate is None}
+
+
+def instance(rng, loss, n=40, p=4, k=1):
+    X = rng.normal(size=(n, p))
+    y = np.sin(2 * X[:, :k]) + 0.1 * rng.normal(size=(n, k))
+    if loss.task == "classification":
+        y = np.where(y > 0, 1.0, -1.0)
+    return X, y, rng.uniform(0.5, 2.0, n)
+
+
+def with_centers(X, y, s, Z, kernel, loss, **options):
+    p = X.shape[1]
+    rows = ArrayRows(X, y, s, block_rows=options.pop("block_rows", 16))
+    return NystromProblem(
+        rows,
+        Z,
+        np.arange(p),
+        np.zeros(p),
+        np.ones(p),
+        kernel,
+        loss,
+        n_outputs=y.shape[1],
+        **options,
+    )
+
+
+@pytest.mark.parametrize("kernel", DEFINITE)
+@pytest.mark.parametrize("loss", SMOOTH)
+def test_all_rows_as_centers_is_the_exact_problem(kernel, loss, rng):
+    kernel, loss = KERNELS[kernel](), SMOOTH[loss]()
+    X, y, s = instance(rng, loss)
+    w = rng.uniform(0.2, 0.7, X.shape[1])
+    exact = Problem(X, y, kernel, loss, alpha=0.5, sample_weight=s)
+    ours = with_centers(X, y, s, X, kernel, loss, alpha=0.5)
+    one, two = exact.solve(w, tol=1e-12), ours.solve(w, tol=1e-14)
+    assert_allclose(two.smooth, one.smooth, rtol=1e-6)
+    assert_allclose(ours.gradient(two), exact.gradient(one), rtol=1e-5, atol=1e-6 * one.smooth)
+    assert_allclose(
+        ours.value(w, two.inner.C, two.inner.b, 0.3),
+        exact.value(w, one.inner.C, one.inner.b, 0.3),
+        rtol=1e-6,
+    )
+
+
+@pytest.mark.parametrize("kernel", DEFINITE)
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_gradient_against_finite_differences(kernel, loss, rng, central_difference):
+    kernel, loss = KERNELS[kernel](), LOSSES[loss]()
+    X, y, s = instance(rng, loss)
+    w = rng.uniform(0.2, 0.7, X.shape[1])
+    problem = with_centers(X, y, s, X[:12], kernel, loss)
+    numeric = central_difference(lambda v: problem.solve(v, tol=1e-15).smooth, w, 1e-4)
+    assert_allclose(problem.gradient(problem.solve(w, tol=1e-15)), numeric, rtol=1e-4, atol=1e-5)
+
+
+def test_indefinite_kernels_are_refused(rng):
+    X, y, s = instance(rng, SquaredLoss())
+    with pytest.raises(ValueError, match="not positive semi-definite"):
+        with_centers(X, y, s, X[:5], KERNELS["sigmoid"](), SquaredLoss())
+
+
+def test_groups_sum_over_their_columns(rng):
+    loss = SquaredLoss()
+    X, y, s = instance(rng, loss, p=5)
+    groups = np.array([0, 1, 0, 2, 1])
+    w = np.array([0.4, 0.3, 0.6])
+    exact = Problem(X, y, RBF(), loss, sample_weight=s, groups=groups)
+    ours = with_centers(X, y, s, X, RBF(), loss, groups=groups)
+    assert_allclose(ours.gradient(ours.solve(w)), exact.gradient(exact.solve(w)), rtol=1e-5)
+
+
+def test_gauss_newton_is_that_of_the_exact_problem(rng):
+    X, y, s = instance(rng, SquaredLoss())
+    w = rng.uniform(0.2, 0.7, X.shape[1])
+    exact = Problem(X, y, RBF(), SquaredLoss(), sample_weight=s)
+    ours = with_centers(X, y, s, X, RBF(), SquaredLoss())
+    V, W = exact.linearize(exact.solve(w)).V, ours.linearize(ours.solve(w)).V
+    assert_allclose(W.T @ W, V.T @ V, rtol=1e-5, atol=1e-8)
+
+
+def test_the_blocks_do_not_matter(rng):
+    X, y, s = instance(rng, SquaredHinge(), n=101)
+    w = np.full(4, 0.5)
+    values, gradients = [], []
+    for block_rows in (7, 50, 1000):
+        problem = with_centers(X, y, s, X[:20], RBF(), SquaredHinge(), block_rows=block_rows)
+        state = problem.solve(w, tol=1e-13)
+        values.append(state.smooth)
+        gradients.append(problem.gradient(state))
+    assert_allclose(values, values[0], rtol=1e-10)
+    assert_allclose(gradients, [gradients[0]] * 3, rtol=1e-7)
+
+
+@pytest.mark.parametrize("loss", [SquaredLoss(), SquaredHinge()])
+def test_a_fit_descends_and_finds_the_planted_features(loss, rng):
+    X = rng.normal(size=(600, 12))
+    y = (X[:, 2] * X[:, 5] + 0.1 * rng.normal(size=600))[:, None]
+    if loss.task == "classification":
+        y = np.where(y > 0, 1.0, -1.0)
+    problem = with_centers(X, y, np.ones(600), X[:120], RBF(), loss, block_rows=128)
+    solution = SOLVERS["eliminate"]().solve(problem, np.full(12, 0.2), 80.0)
+    assert solution.converged
+    assert set(np.flatnonzero(solution.w)) == {2, 5}
+    assert (np.diff(solution.history) <= 0).all()
+
+
+def test_tree_sum_depends_on_the_number_alone():
+    shape = tree_sum((str(i) for i in range(6)), lambda a, b: f"({a}{b})")
+    assert shape == "(((01)(23))(45))"
+    assert tree_sum(iter(["x"]), None) == "x"
