@@ -93,6 +93,18 @@ def test_gauss_newton_is_that_of_the_exact_problem(rng):
     assert_allclose(W.T @ W, V.T @ V, rtol=1e-5, atol=1e-8)
 
 
+@pytest.mark.parametrize("kernel", ["rbf", "polynomial", "matern", "rational_quadratic"])
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_hessian_against_finite_differences(kernel, loss, rng, central_difference):
+    kernel, loss = KERNELS[kernel](), LOSSES[loss]()
+    X, y, s = instance(rng, loss, n=60)
+    w = rng.uniform(0.3, 0.7, X.shape[1])
+    problem = with_centers(X, y, s, X[:15] + 0.1, kernel, loss)
+    numeric = central_difference(lambda v: problem.gradient(problem.solve(v, tol=1e-15)), w, 1e-4)
+    H = problem.linearize(problem.solve(w, tol=1e-15)).H
+    assert_allclose(H, numeric, rtol=1e-3, atol=1e-3 * np.abs(numeric).max())
+
+
 def test_the_blocks_do_not_matter(rng):
     X, y, s = instance(rng, SquaredHinge(), n=101)
     w = np.full(4, 0.5)

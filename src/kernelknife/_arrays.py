@@ -116,8 +116,13 @@ def factorize_lower(lower, shift):
         A.flat[:: len(A) + 1] += shift
         return cho_factor(A, lower=True, overwrite_a=True, check_finite=False)
     xp = namespace(lower)
-    eye = xp.eye(lower.shape[0], dtype=lower.dtype, device=lower.device)
-    return mirrored(lower) + shift * eye
+    half = xp.tril(lower, k=-1)
+    diagonal = xp.linalg.diagonal(lower) + shift
+    return (
+        half
+        + half.T
+        + diagonal[:, None] * xp.eye(lower.shape[0], dtype=lower.dtype, device=lower.device)
+    )
 
 
 def solve_factored(factor, B):

@@ -21,13 +21,15 @@ from kernelknife.callbacks import SILENT, root_task
 from kernelknife.kernels import Kernel, check_kernel
 from kernelknife.large import (
     FEW_CENTERS,
+    choose_small,
     is_large,
     is_lazy,
+    on_some_rows,
     open_source,
     prepare_large,
     refreshed_centers,
     scores_of,
-    subsample,
+    solve_small,
     warn_centers,
 )
 from kernelknife.losses import Loss, check_loss
@@ -44,7 +46,7 @@ from kernelknife.preparation import (
 from kernelknife.problem import Problem
 from kernelknife.solvers import SOLVERS
 from kernelknife.solvers.starts import Start, best_start, make_starts
-from kernelknife.solvers.trace import choose_start, exactly, trace_path
+from kernelknife.solvers.trace import exactly, trace_path
 
 __all__ = ["KnifeClassifier", "KnifeRegressor"]
 
@@ -198,9 +200,9 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
         if not problem.many_rows:
             starts = self._make_starts(prepared)
         else:
-            small = subsample(problem)
-            first, results = best_start(small, solver, self._make_starts(prepared, small), sparsity)
-            starts = [Start("subsample", first.w, relax=False)]
+            settings = self._start_settings(prepared)
+            w, results = on_some_rows(problem, solve_small, solver, settings, sparsity)
+            starts = [Start("subsample", w, relax=False)]
         watch = task.watch("iteration")
         solution, found = best_start(problem, solver, starts, sparsity, callback=watch)
         return solution, [*results, *found]
@@ -220,9 +222,8 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
         """Follow the path of the prepared data."""
         problem, solver = prepared.problem, self._make_solver()
         if isinstance(problem, NystromProblem) and problem.many_rows:
-            small = subsample(problem)
-            start, first, _ = choose_start(small, solver, self._make_starts(prepared, small))
-            starts = [Start(start.name, first.w)]
+            settings = self._start_settings(prepared)
+            starts = [on_some_rows(problem, choose_small, solver, settings)]
         else:
             starts = self._make_starts(prepared)
         return trace_path(problem, solver, starts, sparsities, **options)
@@ -237,9 +238,12 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
         check_number(self.max_iter, "max_iter", low=1, integer=True)
         return SOLVERS[self.solver](max_iter=self.max_iter, tol=self.tol)
 
-    def _make_starts(self, prepared, problem=None):
+    def _make_starts(self, prepared):
+        return make_starts(prepared.problem, *self._start_settings(prepared))
+
+    def _start_settings(self, prepared):
+        """Return start, number of random starts and seed, checked."""
         check_number(self.n_starts, "n_starts", integer=True)
-        problem = prepared.problem if problem is None else problem
         seed = None if self.random_state is None else self._seed()
         start = self.start
         if isinstance(start, str):
@@ -250,7 +254,7 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
                 )
         else:
             start = self._given_start(np.asarray(start, dtype=float), prepared)
-        return make_starts(problem, start, self.n_starts, seed)
+        return start, self.n_starts, seed
 
     def _given_start(self, start, prepared):
         p = prepared.n_features

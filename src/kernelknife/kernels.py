@@ -46,7 +46,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator
 
-from kernelknife._arrays import exponential, namespace, nonnegative
+from kernelknife._arrays import exponential, namespace, nonnegative, to_host
 from kernelknife._registry import check_number, resolve
 
 __all__ = [
@@ -110,13 +110,21 @@ class DotForm:
         return u @ DotForm.jacobian(M, X, Z, a)
 
     @staticmethod
-    def hessian(M, X, c):
-        """Return ``sum_il c_i M_il c_l (dS_il / dv_j) (dS_il / dv_k)``, Z = X, M symmetric."""
-        p = X.shape[1]
+    def hessian(M, X, Z, u, a):
+        """Return ``sum_il u_i M_il a_l (dS_il / dv_j) (dS_il / dv_k)``, shape (p, p)."""
+        xp, p = namespace(X), X.shape[1]
         j, k = np.triu_indices(p)
-        pairs = X[:, j] * X[:, k] * c[:, None]
+        if isinstance(X, np.ndarray):
+            right = Z[:, j] * Z[:, k] * a[:, None]
+            left = X[:, j] * X[:, k] * u[:, None]
+            upper = np.einsum("ij,ij->j", left, M @ right)
+        else:
+            first, second = (xp.asarray(index, device=X.device) for index in (j, k))
+            right = xp.take(Z, first, axis=1) * xp.take(Z, second, axis=1) * a[:, None]
+            left = xp.take(X, first, axis=1) * xp.take(X, second, axis=1) * u[:, None]
+            upper = to_host(xp.sum(left * (M @ right), axis=0))
         H = np.empty((p, p))
-        H[j, k] = H[k, j] = np.einsum("ij,ij->j", pairs, M @ pairs)
+        H[j, k] = H[k, j] = upper
         return H
 
 
@@ -157,16 +165,20 @@ class DistanceForm:
         return rows @ (X * X) + columns @ (Z * Z) - 2.0 * cross
 
     @staticmethod
-    def hessian(M, X, c):
-        # The nine terms of (x_j - z_j)^2 (x_k - z_k)^2, gathered by symmetry.
-        square = X * X
-        weighted = c[:, None]
-        products = M @ np.hstack([weighted, weighted * X, weighted * square])
-        p = X.shape[1]
-        mixed = square.T @ (weighted * X * products[:, 1 : p + 1])
-        H = 4.0 * DotForm.hessian(M, X, c) - 4.0 * (mixed + mixed.T)
-        H += 2.0 * (square.T @ (weighted * (products[:, :1] * square + products[:, p + 1 :])))
-        return H
+    def hessian(M, X, Z, u, a):
+        # The nine terms of (x_j - z_j)^2 (x_k - z_k)^2, each a product with M or its transpose.
+        xp, p = namespace(X), X.shape[1]
+        u, a = u[:, None], a[:, None]
+        X2, Z2 = X * X, Z * Z
+        there = M @ xp.concat([a, a * Z, a * Z2], axis=1)
+        same = Z is X
+        back = there[:, : p + 1] if same else M.transposed() @ xp.concat([u, u * X], axis=1)
+        mixed = X2.T @ (u * X * there[:, 1 : p + 1])
+        turned = (a * Z * back[:, 1:]).T @ Z2
+        square = X2.T @ (u * there[:, p + 1 :])
+        both = square - 2.0 * mixed - 2.0 * turned
+        ends = X2.T @ (u * there[:, :1] * X2) + Z2.T @ (a * back[:, :1] * Z2)
+        return to_host(ends + both + both.T) + 4.0 * DotForm.hessian(M, X, Z, u[:, 0], a[:, 0])
 
 
 class AbsoluteForm:
@@ -306,10 +318,11 @@ class Kernel(BaseEstimator, ABC):
         """Whether :meth:`hessian` can be had: the kernel has a curve, its form a product."""
         return self.curve is not None and hasattr(self._form, "hessian")
 
-    def hessian(self, X, S, K, C):
-        """Return ``sum_il (C C')_il phi''(S_il) (dS_il / dv_j) (dS_il / dv_k)``, shape (p, p)."""
+    def hessian(self, X, Z, S, K, U, A):
+        """Return ``sum_il (U A')_il phi''(S_il) (dS_il / dv_j) (dS_il / dv_k)``, shape (p, p)."""
         M = self._scaled_curve(S, K)
-        return sum(self._form.hessian(M, X, c) for c in C.T)
+        parts = (self._form.hessian(M, X, Z, U[:, q], A[:, q]) for q in range(U.shape[1]))
+        return sum(parts)
 
 
 class Linear(Kernel):
@@ -366,7 +379,7 @@ class Polynomial(Kernel):
 
     def curve(self, s, k):
         if self.degree == 1:
-            return np.zeros_like(s)
+            return namespace(s).zeros_like(s)
         return self.degree * (self.degree - 1) * (s + self.coef0) ** (self.degree - 2)
 
 
@@ -472,8 +485,9 @@ class Matern(Kernel):
         r = self._radius(s)
         if self.nu == 1.5:
             # Infinite at s = 0, where every derivative that it multiplies is zero.
-            return 2.25 * self.gamma**4 * np.exp(-r) / np.where(r > 0, r, np.inf)
-        return 25.0 / 12.0 * self.gamma**4 * np.exp(-r)
+            xp = namespace(s)
+            return 2.25 * self.gamma**4 * xp.exp(-r) / xp.where(r > 0, r, xp.inf)
+        return 25.0 / 12.0 * self.gamma**4 * exponential(-r)
 
 
 class RationalQuadratic(Kernel):

@@ -4,6 +4,7 @@ import os
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -12,17 +13,29 @@ from kernelknife._optional import import_optional
 from kernelknife.centers import CENTERS, choose_centers
 from kernelknife.nystrom import NystromProblem
 from kernelknife.preparation import Columns, Targets
-from kernelknife.rows import DEVICE_BLOCK_BYTES, ArrayRows, DaskRows, ParquetRows, RowsError
+from kernelknife.rows import (
+    DEVICE_BLOCK_BYTES,
+    ArrayRows,
+    DaskRows,
+    ParquetRows,
+    RowsError,
+    encode_block,
+    make_block,
+)
+from kernelknife.solvers.starts import Start, best_start, make_starts
+from kernelknife.solvers.trace import choose_start
 
 __all__ = [
     "FEW_CENTERS",
+    "choose_small",
     "is_large",
     "is_lazy",
+    "on_some_rows",
     "open_source",
     "prepare_large",
     "refreshed_centers",
     "scores_of",
-    "subsample",
+    "solve_small",
     "warn_centers",
 ]
 
@@ -59,9 +72,22 @@ class Source:
 class Encoder:
     """Turns targets into what the loss sees, block by block."""
 
-    center: np.ndarray | None
-    scale: np.ndarray | None
+    center: Any
+    scale: Any
     classes: np.ndarray | None
+
+    @classmethod
+    def of_classes(cls, classes):
+        """Return the encoder of some classes."""
+        if len(classes) < 2:
+            raise ValueError(f"The target y has one class ({classes[0]!r}); two are needed.")
+        return cls(None, None, classes)
+
+    def targets(self, n_outputs):
+        """Return what undoes the encoding."""
+        if self.classes is not None:
+            return Targets(np.empty((0, n_outputs)), np.zeros(n_outputs), np.ones(n_outputs))
+        return Targets(np.empty((0, n_outputs)), self.center, self.scale)
 
     def __call__(self, y):
         y = np.asarray(y)
@@ -83,27 +109,46 @@ def open_source(X, y, sample_weight, task, loss, standardize):
     if len(host) != X.shape[0]:
         raise ValueError(f"X has {X.shape[0]} rows and y has {len(host)}.")
     s = np.ones(X.shape[0]) if sample_weight is None else np.asarray(sample_weight, dtype=float)
-    targets, classes = _encode_all(host, s, task, loss, standardize)
-    squeeze = host.ndim == 1 if classes is None else len(classes) == 2
     if is_foreign(X):
         _check_device(X)
-        rows = ArrayRows(X, like(targets.Y, X), like(s, X))
-    else:
-        rows = ArrayRows(X, targets.Y, s)
-    return Source(rows, targets, classes, squeeze, names)
-
-
-def _encode_all(y, s, task, loss, standardize):
-    """Return targets in memory, and the classes if there are some."""
     if task == "classification":
-        classes, codes = np.unique(y, return_inverse=True)
-        if len(classes) < 2:
-            raise ValueError(f"The target y has one class ({classes[0]!r}); two are needed.")
-        return Targets.from_classes(codes.ravel(), len(classes)), classes
-    y = np.asarray(y, dtype=float).reshape(len(y), -1)
+        encoder = Encoder.of_classes(np.unique(host))
+    else:
+        raw = np.asarray(host, dtype=float).reshape(len(host), -1)
+        encoder = _measure_targets(ArrayRows(X, like(raw, X), like(s, X)), loss, standardize)
+    Y = encoder(host)
+    squeeze = host.ndim == 1 if encoder.classes is None else len(encoder.classes) == 2
+    rows = ArrayRows(X, like(Y, X), like(s, X))
+    return Source(rows, encoder.targets(Y.shape[1]), encoder.classes, squeeze, names)
+
+
+def target_sums(block, shift):
+    """Return weight and moments about ``shift`` of a block's targets."""
+    y, s = to_host(block.y), to_host(block.s)
     if not np.isfinite(y).all():
-        raise ValueError("Input y contains NaN or infinity.")
-    return Targets.from_values(y, s, standardize, robust=loss.robust), None
+        raise RowsError(f"Block {block.number}: the target has missing or infinite values.")
+    centred = y - shift
+    return np.sum(s), s @ centred, s @ (centred * centred)
+
+
+def _measure_targets(rows, loss, standardize):
+    """Return how numeric targets are standardised, from sums over the blocks."""
+    index = np.unique(np.linspace(0, rows.shape[0] - 1, 1000).astype(int))
+    sample = rows.fetch(rows.apply(_targets_of, rows.sample(index)))
+    shift = np.nan_to_num(sample.mean(axis=0))
+    total, first, second = rows.fetch(rows.total(target_sums, shift, n_centers=rows.shape[1]))
+    mean = first / total
+    scale = np.sqrt(np.maximum(second / total - mean * mean, 0.0))
+    center = shift + mean
+    if not (scale > 1e-12 * (np.abs(center) + 1e-300)).all():
+        raise ValueError("The target y is constant: no feature can explain it.")
+    if not standardize:
+        return Encoder(np.zeros_like(center), np.ones_like(scale), None)
+    if loss.robust:
+        # A sample's median and deviation: outliers must not set the scale.
+        robust = Targets.from_values(sample, np.ones(len(sample)), True, robust=True)
+        center, scale = robust.center, robust.scale
+    return Encoder(center, scale, None)
 
 
 def _check_device(X):
@@ -127,10 +172,21 @@ def _open_parquet(folder, target, sample_weight, task, loss, standardize):
     values = np.concatenate([block.y.ravel() for block in rows._blocks()])
     if values.dtype.kind == "f" and np.isnan(values).any():
         raise RowsError(f"The target {target!r} has {int(np.isnan(values).sum())} missing values.")
-    targets, classes = _encode_all(values, np.ones(len(values)), task, loss, standardize)
-    rows.encode = Encoder(targets.center, targets.scale, classes)
+    if task == "classification":
+        encoder = Encoder.of_classes(np.unique(values))
+    else:
+        rows.encode = _as_column
+        encoder = _measure_targets(rows, loss, standardize)
+    rows.encode = encoder
+    classes = encoder.classes
     squeeze = classes is None or len(classes) == 2
-    return Source(rows, targets, classes, squeeze, np.array(rows.features, dtype=object))
+    width = 1 if squeeze else len(classes)
+    names = np.array(rows.features, dtype=object)
+    return Source(rows, encoder.targets(width), classes, squeeze, names)
+
+
+def _as_column(y):
+    return np.asarray(y, dtype=float)[:, None]
 
 
 def _open_dask(X, y, sample_weight, task, loss, standardize):
@@ -149,28 +205,17 @@ def _open_dask(X, y, sample_weight, task, loss, standardize):
         X.compute_chunk_sizes()
     if y.shape[0] != X.shape[0]:
         raise ValueError(f"X has {X.shape[0]} rows and y has {y.shape[0]}.")
-    squeeze = y.ndim == 1
-    client = _client()
+    squeeze, client = y.ndim == 1, _client()
+    rows = _LazyRows(X, y) if client is None else DaskRows(X, y, client)
     if task == "classification":
-        classes = array.unique(y).compute()
-        if len(classes) < 2:
-            raise ValueError(f"The target y has one class ({classes[0]!r}); two are needed.")
-        encoder, squeeze = Encoder(None, None, classes), len(classes) == 2
-        targets = Targets.from_classes(np.arange(len(classes)), len(classes))
+        encoder = Encoder.of_classes(array.unique(y).compute())
+        squeeze = len(encoder.classes) == 2
+        width = 1 if squeeze else len(encoder.classes)
     else:
-        classes = None
-        flat = y if y.ndim == 2 else y[:, None]
-        center, scale = np.zeros(flat.shape[1]), np.ones(flat.shape[1])
-        if standardize:
-            center, scale = (part.compute() for part in (flat.mean(axis=0), flat.std(axis=0)))
-        if not (np.isfinite(scale) & (scale > 0)).all():
-            raise ValueError("The target y is constant or has missing values.")
-        encoder, targets = (
-            Encoder(center, scale, None),
-            Targets(np.empty((0, len(scale))), center, scale),
-        )
-    rows = _LazyRows(X, y, encoder) if client is None else DaskRows(X, y, client, encoder)
-    return Source(rows, targets, classes, squeeze, names)
+        encoder = _measure_targets(rows, loss, standardize)
+        width = len(encoder.scale)
+    rows.encode_with(encoder)
+    return Source(rows, encoder.targets(width), encoder.classes, squeeze, names)
 
 
 def _client():
@@ -186,16 +231,20 @@ def _client():
 class _LazyRows(ArrayRows):
     """Rows of a Dask array without a cluster: computed chunk by chunk in this process."""
 
-    def __init__(self, X, y, encode):
-        self.chunks, self.encode = (X.to_delayed().ravel(), y.to_delayed().ravel()), encode
+    def __init__(self, X, y):
+        self.chunks, self.encode = (X.to_delayed().ravel(), y.to_delayed().ravel()), None
+        self._memory = {}
         self.sizes = [int(size) for size in X.chunks[0]]
         self.shape, self.foreign, self.n_threads = tuple(map(int, X.shape)), False, 1
 
-    def _blocks(self, n_centers):
-        from kernelknife.rows import _make_block
+    def encode_with(self, encode):
+        """Encode targets from now on."""
+        self.encode = encode
 
+    def _blocks(self, n_centers):
         for number, (a, b) in enumerate(zip(*self.chunks, strict=True)):
-            yield _make_block(a.compute(), b.compute(), number, self.encode)
+            block = make_block(a.compute(), b.compute(), number)
+            yield block if self.encode is None else encode_block(block, self.encode)
 
     def sample(self, index):
         ends = np.cumsum(self.sizes)
@@ -234,7 +283,7 @@ def measure_columns(rows, kernel, standardize, names, seed):
     rng = np.random.default_rng(seed)
     index = np.sort(rng.choice(n, min(n, 1000), replace=False))
     with np.errstate(invalid="ignore"):
-        shift = np.nan_to_num(rows.sample(index)[0].mean(axis=0))
+        shift = np.nan_to_num(rows.fetch(rows.apply(_means_of, rows.sample(index))))
     sums = rows.fetch(rows.total(column_sums, np.arange(p), shift, names, n_centers=p))
     total, first, second = (to_host(part) for part in sums)
     mean = first / total
@@ -272,9 +321,8 @@ def prepare_large(estimator, source, kernel, loss, groups, costs, names):
         n_centers = estimator.n_centers
         if n_centers is None:
             n_centers = min(FEW_CENTERS, rows.shape[0])
-        X = sample_rows(rows, columns, max(SAMPLE, 2 * n_centers), seed)
-        v = np.full(X.shape[1], 0.5 / X.shape[1])
-        Z = X[choose_centers(X, n_centers, estimator.centers, kernel, v, seed)]
+        v = np.full(len(columns.varying), 0.5 / len(columns.varying))
+        Z = pick_centers(rows, columns, n_centers, estimator.centers, kernel, v, seed)
     return columns, NystromProblem(
         rows,
         np.ascontiguousarray(Z),
@@ -287,25 +335,39 @@ def prepare_large(estimator, source, kernel, loss, groups, costs, names):
         groups=groups(columns.varying),
         costs=costs(columns.varying),
         fit_intercept=estimator.fit_intercept,
-        n_outputs=source.targets.Y.shape[1],
+        n_outputs=len(source.targets.center),
         seed=seed,
     )
 
 
-def sample_rows(rows, columns, size, seed):
-    """Return some standardised rows."""
+def pick_centers(rows, columns, n_centers, how, kernel, v, seed):
+    """Return centres from some of the rows, standardised; chosen where the rows are."""
     rng = np.random.default_rng(seed)
-    n = rows.shape[0]
+    n, size = rows.shape[0], max(SAMPLE, 2 * n_centers)
     index = np.sort(rng.choice(n, min(n, size), replace=False))
-    return columns.transform(rows.sample(index)[0])
+    sample = rows.sample(index)
+    return rows.fetch(rows.apply(_centers_of, sample, columns, n_centers, how, kernel, v, seed))
+
+
+def _centers_of(sample, columns, n_centers, how, kernel, v, seed):
+    X = columns.transform(sample[0])
+    return X[choose_centers(X, n_centers, how, kernel, v, seed)]
+
+
+def _means_of(sample):
+    return sample[0].mean(axis=0)
+
+
+def _targets_of(sample):
+    return np.asarray(sample[1], dtype=float)
 
 
 def refreshed_centers(problem, columns, w, how, seed):
     """Return centres chosen anew in the geometry of the weights."""
-    X = sample_rows(problem.rows, columns, max(SAMPLE, 2 * len(problem.data)), seed + 1)
     spread = w if problem.groups is None else w[problem.groups]
     v = spread if problem.kernel.linear_in_weights else spread * spread
-    return X[choose_centers(X, len(problem.data), how, problem.kernel, v, seed + 1)]
+    m = len(problem.data)
+    return pick_centers(problem.rows, columns, m, how, problem.kernel, v, seed + 1)
 
 
 def _given_centers(centers, columns, p):
@@ -325,16 +387,32 @@ def _given_centers(centers, columns, p):
     return columns.transform(Z)
 
 
-def subsample(problem):
-    """Return the same problem on some of the rows, each standing for several."""
-    size = problem.subsample_rows
+def on_some_rows(problem, function, *arguments):
+    """Run ``function(problem on some of the rows, ...)`` where the rows are."""
     rng = np.random.default_rng(problem.seed)
-    index = np.sort(rng.choice(problem.n_rows, size, replace=False))
-    X, Y, s = problem.rows.sample(index)
-    rows = ArrayRows(X, Y, np.asarray(s, dtype=float) * (problem.n_rows / size))
-    small = problem.with_alpha(problem.alpha)
-    small.rows, small.n_rows = rows, size
-    return small
+    index = np.sort(rng.choice(problem.n_rows, problem.subsample_rows, replace=False))
+    rows = problem.rows
+    found = rows.apply(_run_small, rows.sample(index), problem.without_rows(), function, arguments)
+    return rows.fetch(found)
+
+
+def _run_small(sample, problem, function, arguments):
+    X, Y, s = sample
+    each = problem.n_rows / len(X)  # a row stands for so many
+    problem = problem.on_rows(ArrayRows(X, Y, np.asarray(s, dtype=float) * each))
+    return function(problem, *arguments)
+
+
+def solve_small(problem, solver, settings, sparsity):
+    """Return the weights found from the best start, and the results of all starts."""
+    solution, results = best_start(problem, solver, make_starts(problem, *settings), sparsity)
+    return solution.w, results
+
+
+def choose_small(problem, solver, settings):
+    """Return the best start of a path, relaxed."""
+    start, first, spent = choose_start(problem, solver, make_starts(problem, *settings))
+    return Start(start.name, first.w, solves=spent)
 
 
 def scores_of(machine, X, names):

@@ -8,6 +8,7 @@ with ``A_j = (dK/dw_j) c``. Memory is that of a block and of some m x m matrices
 there are.
 """
 
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -29,9 +30,12 @@ from kernelknife.problem import Linearization, Problem, kkt_residual, null_objec
 
 __all__ = ["NystromProblem", "NystromState"]
 
-JITTER = 1e-10  # relative to the mean of the diagonal: what rounding may have taken
+# A ridge on the coefficients, relative to the diagonal of K' H K: more than what rounding takes
+# from it. It is part of the objective and the same at all weights, so that gradients are exact.
+RIDGE = 1e-10
 MAX_NEWTON = 50
 NULL_ROWS = 10_000
+EXACT_LIMIT = 16  # most weights for which the exact Hessian is computed
 
 
 @dataclass(frozen=True)
@@ -106,6 +110,18 @@ def model_sums(block, Z, setting, C, b, chain):
     return gradient, xp.stack(squares), xp.stack(crosses)
 
 
+def second_sums(block, Z, setting, C, b, chain):
+    """Return what the exact Hessian adds: second derivatives of K, and ``(dK/dw_j)' g``."""
+    X, Z, S, K = setting.evaluate(block, Z)
+    xp = namespace(K)
+    Y, s = like_rows(block, K)
+    C = like(C, K)
+    G = s[:, None] * setting.loss.gradient(Y, K @ C + like(b, K))
+    kernel = setting.kernel
+    turned = [chain(kernel.jacobian(Z, X, S.T, K.T, G[:, q])) for q in range(G.shape[1])]
+    return kernel.hessian(X, Z, S, K, G, C), xp.stack(turned)
+
+
 def gradient_sums(block, Z, setting, C, b):
     """Return ``sum_i g_i (dK/dv_j c)_i`` of a block."""
     X, Z, S, K = setting.evaluate(block, Z)
@@ -160,9 +176,19 @@ class Step:
     coefficients: np.ndarray  # intercept last, after the step
     factors: list
 
+    def factor(self, q):
+        """Return the factorisation of a column of scores; constant curvature has one for all."""
+        return self.factors[min(q, len(self.factors) - 1)]
+
     def small(self):
         """Return what the caller needs to decide."""
         return self.value, self.decrement, self.loss, self.coefficients
+
+
+def norm_matrix(own, setting, ridge):
+    """Return the matrix of the machine's norm: ``K(Z, Z)`` and a ridge."""
+    M = setting.kernel(own, own, like(setting.v, own))
+    return M + ridge * namespace(M).eye(M.shape[0], dtype=M.dtype, **_device(M))
 
 
 def newton_step(sums, M, alpha, coefficients, fit_intercept, constant):
@@ -200,37 +226,46 @@ def _dot(a, b):
 def factorize(curvature, M, alpha):
     """Factorise ``[K 1]' H [K 1] + 2 alpha M``, given by its lower triangle."""
     xp, m, size = namespace(curvature), M.shape[0], curvature.shape[0]
-    norm = 2.0 * alpha * M
+    A = curvature[:m, :m] + 2.0 * alpha * M
     if size > m:
-        norm = xp.concat([norm, xp.zeros_like(norm[:1, :])], axis=0)
-        norm = xp.concat([norm, xp.zeros_like(norm[:, :1])], axis=1)
-    A = curvature + norm
-    level = float(xp.linalg.trace(A)) / size
-    for jitter in (JITTER, 1e-8, 1e-6):
-        try:
-            return factorize_lower(A, jitter * level)
-        except LinAlgError:
-            continue
-    raise IndefiniteKernelError(
-        "The kernel matrix of the centres plus its regularisation is not positive definite at "
-        "these weights: raise alpha, or lower the kernel's gamma."
-    )
+        A = xp.concat([A, curvature[m:, :m]], axis=0)
+        A = xp.concat([A, curvature[:, m:]], axis=1)
+    try:
+        return factorize_lower(A, 0.0)
+    except LinAlgError:
+        raise IndefiniteKernelError(
+            "The kernel matrix of the centres plus its regularisation is not positive definite at "
+            "these weights: raise alpha, or lower the kernel's gamma."
+        ) from None
 
 
 def reduced_model(sums, step, fit_intercept, m):
-    """Return gradient, a factor V of the Gauss-Newton model, and how coefficients respond."""
+    """Return gradient and Gauss-Newton matrix with the coefficients eliminated."""
     gradient, squares, crosses = sums
     size = m + 1 if fit_intercept else m
     Q = np.zeros(squares.shape[1:])
-    responses = []
     for q in range(squares.shape[0]):
         B = crosses[q, :size, :]
-        response = solve_factored(step.factors[min(q, len(step.factors) - 1)], B)
-        Q += to_host(squares[q, ...] - B.T @ response)
-        responses.append(to_host(response))
-    values, vectors = np.linalg.eigh(0.5 * (Q + Q.T))
-    V = (vectors * np.sqrt(np.maximum(values, 0.0))).T
-    return to_host(gradient), V, np.stack(responses, axis=2)
+        Q += to_host(squares[q, ...] - B.T @ solve_factored(step.factor(q), B))
+    return to_host(gradient), Q
+
+
+def exact_model(sums, seconds, own, step, fit_intercept, m):
+    """Return the Hessian's part that is not diagonal, and how coefficients respond.
+
+    ``own`` holds ``2 alpha (dM/dw_j) c`` per column of scores, m x p.
+    """
+    _, squares, crosses = sums
+    in_v, turned = seconds
+    size = m + 1 if fit_intercept else m
+    Q, responses = np.zeros(squares.shape[1:]), []
+    for q in range(squares.shape[0]):
+        B = np.array(to_host(crosses[q, :size, :]))
+        B[:m] += to_host(turned[q, ...]) + own[q]
+        response = to_host(solve_factored(step.factor(q), like(B, crosses)))
+        Q += to_host(squares[q, ...]) - B.T @ response
+        responses.append(response)
+    return to_host(in_v), Q, np.stack(responses, axis=2)
 
 
 @dataclass(frozen=True)
@@ -253,8 +288,6 @@ class NystromState:
     inner: NystromFit
     step: Any  # a Step, or where the cluster keeps it
     setting: Setting
-    S: np.ndarray
-    M: np.ndarray
 
     @property
     def smooth(self):
@@ -336,7 +369,8 @@ class NystromProblem:
     def forget(self):
         """Let go of what is remembered from the last evaluation."""
         self._shared = self._linearized = self._response = None
-        self.rows.forget()
+        if self.rows is not None:
+            self.rows.forget()
 
     def with_alpha(self, alpha):
         """Return the same problem with another ``alpha``."""
@@ -353,7 +387,7 @@ class NystromProblem:
 
     def with_kernel(self, kernel, rows):
         """Return the exact problem with another kernel on some of the rows."""
-        X, Y, s = self.rows.sample(np.asarray(rows))
+        X, Y, s = self.rows.fetch(self.rows.sample(np.asarray(rows)))
         X = (X[:, self.index] - self.center) / self.scale
         return Problem(
             X,
@@ -366,6 +400,19 @@ class NystromProblem:
             costs=self.column_costs,
             fit_intercept=self.fit_intercept,
         )
+
+    def without_rows(self):
+        """Return the problem without its rows, to be sent to where some of them are."""
+        return self.on_rows(None)
+
+    def on_rows(self, rows):
+        """Return the problem on other rows; what depends on their number stays as it is."""
+        other = copy(self)
+        other.forget()
+        other.rows = rows
+        if rows is not None:
+            other.n_rows = rows.shape[0]
+        return other
 
     def _variant(self, *, alpha=None, columns=None, Z=None):
         Z = self.data if Z is None else Z
@@ -430,6 +477,13 @@ class NystromProblem:
             self._shared = (key, self.rows.share(np.ascontiguousarray(self.data[:, columns])))
         return self._shared[1]
 
+    @cached_property
+    def _ridge(self):
+        """Ridge on the coefficients, from the size of the kernel at the scaled start."""
+        v = np.full(self.data.shape[1], 0.5 / self.data.shape[1])
+        size = float(np.mean(self.kernel.diag(self.data, v) ** 2))
+        return RIDGE * (self.loss.curvature_bound or 1.0) * self.n_rows * max(size, 1e-300)
+
     # -- values -----------------------------------------------------------------------
 
     @cached_property
@@ -438,18 +492,20 @@ class NystromProblem:
         rng = np.random.default_rng(self.seed)
         n = self.n_rows
         index = np.sort(rng.choice(n, min(n, NULL_ROWS), replace=False))
-        _, Y, s = self.rows.sample(index)
-        s = np.asarray(s, dtype=float) * (n / len(index))
-        return null_objective(self.loss, np.asarray(Y, dtype=float), s, self.fit_intercept)
+        found = self.rows.apply(
+            _null_of, self.rows.sample(index), self.loss, self.fit_intercept, n / len(index)
+        )
+        return self.rows.fetch(found)
 
     def solve(self, w, warm=None, tol=1e-9):
         """Minimise over the coefficients at the weights ``w``, from coefficients nearby."""
         columns, _ = self._columns(np.flatnonzero(w))
         setting = self._setting(w, columns)
         Z = self._centers(columns)
-        own = self._own(columns)
-        S, M = self.kernel.evaluate(own, own, like(setting.v, own))
-        m, constant = own.shape[0], self.loss.constant_curvature
+        # Made where the sums are: an m x m matrix does not travel.
+        own = self._own(columns) if getattr(self.rows, "foreign", False) else Z
+        M = self.rows.apply(norm_matrix, own, setting, self._ridge / self.alpha)
+        m, constant = len(self.data), self.loss.constant_curvature
         c = np.zeros((m + 1, self.n_outputs)) if warm is None or constant else warm
         step, value, solves = None, np.inf, 0
         length, previous, target = 1.0, c, None
@@ -458,6 +514,7 @@ class NystromProblem:
             found = self.rows.apply(
                 newton_step, sums, M, self.alpha, c, self.fit_intercept, constant
             )
+            del sums  # an m x m matrix, which a device may not have to spare
             solves += 1
             small = self.rows.fetch(self.rows.apply(Step.small, found))
             if constant:
@@ -478,7 +535,7 @@ class NystromProblem:
         C, b = (c if constant else previous)[:m], (c if constant else previous)[m]
         residual = 0.0 if constant else 0.5 * decrement / max(abs(value), 1e-300)
         fit = NystromFit(C, b, loss, value, solves, residual)
-        return NystromState(w, fit, step, setting, S, M)
+        return NystromState(w, fit, step, setting)
 
     def value(self, w, C, b, sparsity, loss=None):
         """Return the objective at ``(w, C, b)``, computed from nothing else."""
@@ -486,9 +543,8 @@ class NystromProblem:
         setting = self._setting(w, columns)
         if loss is not None:
             setting = replace(setting, loss=loss)
-        own = self.data[:, columns]
-        M = self.kernel(own, own, setting.v)
-        sums = self.rows.total(loss_sums, self._centers(columns), setting, C, b, n_centers=len(own))
+        M = norm_matrix(self.data[:, columns], setting, self._ridge / self.alpha)
+        sums = self.rows.total(loss_sums, self._centers(columns), setting, C, b, n_centers=len(M))
         (total,) = self.rows.fetch(sums)
         norm = self.alpha * float(np.vdot(C, M @ C))
         return float(total) + norm + sparsity * float(self.costs @ w)
@@ -505,12 +561,42 @@ class NystromProblem:
         sums = self.rows.total(
             model_sums, self._centers(columns), setting, C, b, chain, n_centers=m
         )
-        both = self.rows.apply(reduced_model, sums, state.step, self.fit_intercept, m)
-        gradient, V = self.rows.fetch(self.rows.apply(_first_two, both))
+        found = self.rows.apply(reduced_model, sums, state.step, self.fit_intercept, m)
+        gradient, Q = self.rows.fetch(found)
         gradient = gradient + chain(self._norm_gradient(state, columns, setting))
-        model = Linearization(active, gradient, V)
-        self._linearized, self._response = (state, model), (state, both)
+        H = None
+        if self._affordable(len(active)):
+            H = self._exact_hessian(state, columns, setting, chain, sums, gradient)
+        model = Linearization(active, gradient, _root(Q), H)
+        self._linearized = (state, model)
         return model
+
+    def _affordable(self, n_active):
+        """Whether the exact Hessian costs less than the sums for the coefficients."""
+        few = 0 < n_active <= EXACT_LIMIT
+        return self.sticky and self.owner is None and few and self.kernel.twice_differentiable
+
+    def _exact_hessian(self, state, columns, setting, chain, sums, gradient):
+        """Return the Hessian, by one more pass over the rows."""
+        C, b, m = state.inner.C, state.inner.b, len(self.data)
+        seconds = self.rows.total(
+            second_sums, self._centers(columns), setting, C, b, chain, n_centers=m
+        )
+        Z = self._own(columns)
+        S, M = self.kernel.evaluate(Z, Z, like(setting.v, Z))
+        c = like(C, Z)
+        own = [
+            2.0 * self.alpha * to_host(chain(self.kernel.jacobian(Z, Z, S, M, c[:, q])))
+            for q in range(c.shape[1])
+        ]
+        found = self.rows.apply(exact_model, sums, seconds, own, state.step, self.fit_intercept, m)
+        in_v, Q = self.rows.fetch(self.rows.apply(_first_two, found))
+        self._response = (state, found)
+        w = state.w[np.flatnonzero(state.w)]
+        in_v = in_v + self.alpha * self.kernel.hessian(Z, Z, S, M, c, c)
+        H = Q + 4.0 * np.multiply.outer(w, w) * in_v
+        H.flat[:: len(H) + 1] += gradient / w
+        return 0.5 * (H + H.T)
 
     def _differentiable(self, state):
         """Return the weights that have a derivative, their columns, setting and chain rule."""
@@ -524,9 +610,7 @@ class NystromProblem:
     def _norm_gradient(self, state, columns, setting):
         """Return the derivative of ``alpha tr(C' K(Z, Z) C)`` in the form's ``v``."""
         own = self._own(columns)
-        S, M = state.S, state.M
-        if not self.sticky:
-            S, M = self.kernel.evaluate(own, own, like(setting.v, own))
+        S, M = self.kernel.evaluate(own, own, like(setting.v, own))
         C = like(state.inner.C, own)
         return self.alpha * to_host(self.kernel.gradient(own, own, S, M, C, C))
 
@@ -554,6 +638,23 @@ class NystromProblem:
     def optimality(self, w, active, gradient):
         """Return the KKT residual, as :meth:`kernelknife.problem.Problem.optimality` does."""
         return kkt_residual(w[active], gradient, self.null_value)
+
+
+def _device(x):
+    """Return the device of an array as a keyword, none for NumPy."""
+    return {} if isinstance(x, np.ndarray) else {"device": x.device}
+
+
+def _null_of(sample, loss, fit_intercept, each):
+    _, Y, s = sample
+    s = np.asarray(s, dtype=float) * each
+    return null_objective(loss, np.asarray(Y, dtype=float), s, fit_intercept)
+
+
+def _root(Q):
+    """Return V with ``V'V`` the positive part of a symmetric matrix."""
+    values, vectors = np.linalg.eigh(0.5 * (Q + Q.T))
+    return (vectors * np.sqrt(np.maximum(values, 0.0))).T
 
 
 def _first_two(results):

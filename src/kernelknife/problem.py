@@ -330,7 +330,7 @@ class Problem:
         if len(used) < len(C):
             X, C = X[used], C[used]
             S, K = S[np.ix_(used, used)], K[np.ix_(used, used)]
-        H = self.kernel.hessian(X, S, K, C)
+        H = self.kernel.hessian(X, X, S, K, C, C)
         H *= -4.0 * self.alpha * np.multiply.outer(w, w)
         H += V.T @ V
         H.flat[:: len(H) + 1] += gradient / w

@@ -12,7 +12,7 @@ cluster with the same blocks give the same answer.
 import os
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,17 @@ from kernelknife._arrays import is_foreign, namespace, to_host
 from kernelknife._optional import import_optional
 from kernelknife._threads import limited_blas
 
-__all__ = ["ArrayRows", "Block", "DaskRows", "ParquetRows", "RowsError", "add", "tree_sum"]
+__all__ = [
+    "ArrayRows",
+    "Block",
+    "DaskRows",
+    "ParquetRows",
+    "RowsError",
+    "add",
+    "encode_block",
+    "make_block",
+    "tree_sum",
+]
 
 BLOCK_BYTES = 2**25  # of a block's kernel matrix
 DEVICE_BLOCK_BYTES = 2**31
@@ -301,11 +311,9 @@ class DaskRows:
     ----------
     X, y : dask arrays of shape (n, p) and (n, k), with the same chunks of rows
     client : distributed.Client
-    encode : callable, default=None
-        Turns a block's target into an array of shape (rows, k).
     """
 
-    def __init__(self, X, y, client, encode=None):
+    def __init__(self, X, y, client):
         self.client = client
         self.shape = tuple(int(size) for size in X.shape)
         self.sizes = [int(size) for size in X.chunks[0]]
@@ -316,11 +324,17 @@ class DaskRows:
         xs, ys = X.to_delayed().ravel(), y.to_delayed().ravel()
         delayed = import_optional("dask", "dask[distributed]", "A Dask array").delayed
         made = [
-            delayed(_make_block)(a, b, number, encode)
+            delayed(make_block)(a, b, number)
             for number, (a, b) in enumerate(zip(xs, ys, strict=True))
         ]
         # The futures keep their recipe: a block that is lost with its worker is made again.
         self.blocks = client.compute(made)
+
+    def encode_with(self, encode):
+        """Encode the targets of every block, where it is."""
+        self.blocks = [
+            self.client.submit(encode_block, block, encode, pure=False) for block in self.blocks
+        ]
 
     def forget(self):
         """Nothing is remembered."""
@@ -345,7 +359,7 @@ class DaskRows:
         return self.client.gather(result) if hasattr(result, "status") else result
 
     def sample(self, index):
-        """Return some rows: X, y and s on the host."""
+        """Return some rows, X, y and s, gathered on one worker."""
         ends = np.cumsum(self.sizes)
         which = np.searchsorted(ends, index, side="right")
         wanted = []
@@ -353,17 +367,27 @@ class DaskRows:
             here = index[which == number] - (ends[number] - self.sizes[number])
             if len(here):
                 wanted.append(self.client.submit(_some_rows, block, here, pure=False))
-        return tuple(np.concatenate(part) for part in zip(*self.client.gather(wanted), strict=True))
+        return self.client.submit(_join_rows, wanted, pure=False)
 
 
-def _make_block(X, y, number, encode):
+def make_block(X, y, number):
+    """Return a block of a chunk of X and one of y."""
     y = np.asarray(y)
     y = y[:, None] if y.ndim == 1 else y
-    return Block(np.asarray(X, dtype=float), encode(y) if encode else y, np.ones(len(y)), number)
+    return Block(np.asarray(X, dtype=float), y, np.ones(len(y)), number)
+
+
+def encode_block(block, encode):
+    """Return the block with its targets encoded."""
+    return replace(block, y=encode(block.y))
 
 
 def _identity(value):
     return value
+
+
+def _join_rows(parts):
+    return tuple(np.concatenate(part) for part in zip(*parts, strict=True))
 
 
 def _some_rows(block, index):
