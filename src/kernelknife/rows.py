@@ -12,6 +12,7 @@ cluster with the same blocks give the same answer.
 import os
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -96,7 +97,10 @@ class _Local:
 
     def apply(self, function, *arguments):
         """Run a small function on sums."""
-        return function(*arguments)
+        if not getattr(self, "foreign", False):
+            return function(*arguments)
+        with _device_memory("so many"):
+            return function(*arguments)
 
     def fetch(self, result):
         """Return a result."""
@@ -154,7 +158,8 @@ class ArrayRows(_Local):
         if self.foreign or self.n_threads == 1:
             with limited_blas(0 if self.n_threads == 1 else self.shape[0]):
                 parts = (function(block, *arguments) for block in blocks)
-                return tree_sum(parts, add)
+                with _device_memory(n_centers):
+                    return tree_sum(parts, add)
         with limited_blas(), ThreadPoolExecutor(self.n_threads) as pool:
             return tree_sum(_in_order(pool, function, blocks, arguments, self.n_threads), add)
 
@@ -172,6 +177,20 @@ class ArrayRows(_Local):
         xp = namespace(self.X)
         rows = xp.asarray(index, device=self.X.device)
         return tuple(to_host(xp.take(part, rows, axis=0)) for part in (self.X, self.y, self.s))
+
+
+@contextmanager
+def _device_memory(n_centers):
+    """Say what to lower where a device runs out of memory; each library has its own error."""
+    try:
+        yield
+    except Exception as error:
+        if "out of memory" not in str(error).lower():
+            raise
+        raise MemoryError(
+            f"The device ran out of memory with {n_centers} centres: lower n_centers, free other "
+            "arrays on it, or fit from host memory."
+        ) from error
 
 
 def _in_order(pool, function, blocks, arguments, ahead):
