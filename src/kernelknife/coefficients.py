@@ -168,11 +168,12 @@ def _newton(K, y, s, loss, alpha, fit_intercept, warm, tol):
     previous = np.inf
     for _ in range(MAX_NEWTON):
         F = Kc + b
-        g = s * loss.gradient(y, F)
-        residual = np.abs(g + 2.0 * alpha * c).max()
+        # Per unit of weight, so that a row of weight 2 stops where two rows stop.
+        g, per_weight = loss.gradient(y, F), 2.0 * alpha * c / s
+        residual = np.abs(g + per_weight).max()
         if fit_intercept:
-            residual = max(residual, 2.0 * alpha * abs(c.sum()))
-        size = max(np.abs(g).max(), 2.0 * alpha * np.abs(c).max())
+            residual = max(residual, 2.0 * alpha * abs(c.sum()) / s.sum())
+        size = max(np.abs(g).max(), np.abs(per_weight).max())
         residual = float(residual / size) if size > 0 else 0.0
         if residual <= tol:
             break

@@ -190,7 +190,7 @@ def _as_column(y):
 
 
 def _open_dask(X, y, sample_weight, task, loss, standardize):
-    array = import_optional("dask.array", "dask[distributed]", "A Dask collection")
+    array = import_optional("dask.array", "kernelknife[cluster]", "A Dask collection")
     if sample_weight is not None:
         raise ValueError("Sample weights are not supported with a Dask collection.")
     names = None

@@ -49,13 +49,17 @@ class Setting:
     scale: np.ndarray
     v: np.ndarray
 
+    def standardized(self, block):
+        """Return the block's columns, standardised."""
+        X = block.columns(self.index)
+        return (X - like(self.center, X)) / like(self.scale, X)
+
     def evaluate(self, block, Z):
         """Return the block's standardised columns, the centres, the form and the kernel matrix."""
         memory = getattr(block, "memory", None)
         if memory is not None and block.number in memory and memory[block.number][0] is self:
             return memory[block.number][1]
-        X = block.columns(self.index)
-        X = (X - like(self.center, X)) / like(self.scale, X)
+        X = self.standardized(block)
         Z = like(Z, X)
         found = (X, Z, *self.kernel.evaluate(X, Z, like(self.v, X)))
         if memory is not None:
@@ -108,6 +112,30 @@ def model_sums(block, Z, setting, C, b, chain):
         squares.append(A.T @ weighted)
         crosses.append(xp.concat([K.T @ weighted, xp.sum(weighted, axis=0)[None, :]], axis=0))
     return gradient, xp.stack(squares), xp.stack(crosses)
+
+
+def slope_sums(block, Z, setting, C, b, columns):
+    """Return ``X' g`` of a block, over the columns of another setting."""
+    _, _, _, K = setting.evaluate(block, Z)
+    Y, s = like_rows(block, K)
+    G = s[:, None] * setting.loss.gradient(Y, K @ like(C, K) + like(b, K))
+    return (columns.standardized(block).T @ G,)
+
+
+def primal_sums(block, Z, setting, C, b, columns, T, chain):
+    """Return :func:`model_sums` of a linear kernel, where ``A_j = x_j t_j``."""
+    _, _, _, K = setting.evaluate(block, Z)
+    xp = namespace(K)
+    Y, s = like_rows(block, K)
+    H = s[:, None] * setting.loss.curvature(Y, K @ like(C, K) + like(b, K))
+    X, T = columns.standardized(block), like(T, K)
+    squares, crosses = [], []
+    for q in range(H.shape[1]):
+        A = chain(X * T[:, q])
+        weighted = A * H[:, q][:, None]
+        squares.append(A.T @ weighted)
+        crosses.append(xp.concat([K.T @ weighted, xp.sum(weighted, axis=0)[None, :]], axis=0))
+    return xp.zeros_like(squares[0][0, ...]), xp.stack(squares), xp.stack(crosses)
 
 
 def second_sums(block, Z, setting, C, b, chain):
@@ -388,6 +416,8 @@ class NystromProblem:
     def with_kernel(self, kernel, rows):
         """Return the exact problem with another kernel on some of the rows."""
         X, Y, s = self.rows.fetch(self.rows.sample(np.asarray(rows)))
+        counted = np.flatnonzero(s)
+        X, Y, s = X[counted], Y[counted], s[counted]
         X = (X[:, self.index] - self.center) / self.scale
         return Problem(
             X,
@@ -551,11 +581,13 @@ class NystromProblem:
 
     # -- derivatives ------------------------------------------------------------------
 
-    def linearize(self, state):
+    def linearize(self, state, penalty=None):
         """Return gradient and Gauss-Newton factor at ``state``, by one pass over the rows."""
         last = self._linearized
         if last is not None and last[0] is state:
             return last[1]
+        if self.kernel.convex:
+            return self._linearize_primal(state, penalty)
         active, columns, setting, chain = self._differentiable(state)
         m, C, b = len(self.data), state.inner.C, state.inner.b
         sums = self.rows.total(
@@ -570,6 +602,47 @@ class NystromProblem:
         model = Linearization(active, gradient, _root(Q), H)
         self._linearized = (state, model)
         return model
+
+    def _primal_slopes(self, state):
+        """Return ``t_j = -x_j' g / (2 alpha)``, the linear kernel's coefficient per unit of weight.
+
+        The coefficients of the centres do not tell it for weights at zero, whose columns the
+        kernel does not see; with it the derivative in a weight is ``-alpha t_j**2`` everywhere.
+        """
+        used, _ = self._columns(np.flatnonzero(state.w))
+        order, _ = self._columns(np.arange(self.n_weights))
+        everything = self._setting(np.ones(self.n_weights), order)
+        C, b = state.inner.C, state.inner.b
+        sums = self.rows.total(
+            slope_sums, self._centers(used), state.setting, C, b, everything,
+            n_centers=len(self.data),
+        )  # fmt: skip
+        (slopes,) = self.rows.fetch(sums)
+        return -to_host(slopes) / (2.0 * self.alpha)
+
+    def _primal_gradient(self, T):
+        _, first = self._columns(np.arange(self.n_weights))
+        return Chain(None, first)(-self.alpha * (T * T).sum(axis=1))
+
+    def _linearize_primal(self, state, penalty):
+        T = self._primal_slopes(state)
+        gradient = self._primal_gradient(T)
+        active = np.arange(self.n_weights)
+        if penalty is not None:
+            active = np.flatnonzero((state.w > 0) | (gradient + penalty < 0))
+        order, _ = self._columns(np.arange(self.n_weights))
+        columns, first = self._columns(active)
+        T = T[np.isin(order, columns)]
+        used, _ = self._columns(np.flatnonzero(state.w))
+        sums = self.rows.total(
+            primal_sums, self._centers(used), state.setting, state.inner.C, state.inner.b,
+            self._setting(np.ones(self.n_weights), columns), T, Chain(None, first),
+            n_centers=len(self.data),
+        )  # fmt: skip
+        m = len(self.data)
+        found = self.rows.apply(reduced_model, sums, state.step, self.fit_intercept, m)
+        _, Q = self.rows.fetch(found)
+        return Linearization(active, gradient[active], _root(Q))
 
     def _affordable(self, n_active):
         """Whether the exact Hessian costs less than the sums for the coefficients."""
@@ -625,6 +698,8 @@ class NystromProblem:
 
     def gradient(self, state):
         """Return the gradient in all weights, without the curvature."""
+        if self.kernel.convex:
+            return self._primal_gradient(self._primal_slopes(state))
         active, columns, setting, chain = self._differentiable(state)
         C, b = state.inner.C, state.inner.b
         sums = self.rows.total(

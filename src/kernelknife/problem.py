@@ -192,6 +192,17 @@ class Problem:
         """Columns with a gradient: those with weight where zero is sticky, else all."""
         return self._nonzero(w) if self.sticky else self._everything
 
+    def _movable(self, state, penalty):
+        """Columns whose weights may move: at zero, only those that the gradient pulls away.
+
+        The others satisfy their optimality conditions as they are; they are looked at again
+        at the next state, so nothing is lost.
+        """
+        if self.sticky or penalty is None:
+            return self._differentiable(state.w)
+        pulled = self.gradient(state) + penalty < 0
+        return self._select(np.flatnonzero((state.w > 0) | pulled))
+
     def _spread(self, w, columns):
         """Return the weight of every column."""
         w = w[columns.active]
@@ -265,12 +276,13 @@ class Problem:
         full[columns.active] = -self.alpha * self._chain(in_v, state.w, columns)
         return full
 
-    def jacobian(self, state: State, column, rows=slice(None)):
+    def jacobian(self, state: State, column, rows=slice(None), columns=None):
         """Return the derivative of ``(K_w c)[rows]`` in the weights that have one.
 
-        Only the rows of ``c`` that are not zero enter: the support vectors.
+        Only the rows of ``c`` that are not zero enter: the support vectors. ``columns`` limits
+        the weights.
         """
-        columns = self._differentiable(state.w)
+        columns = self._differentiable(state.w) if columns is None else columns
         c = state.inner.C[:, column]
         used = np.flatnonzero(c)
         X, S, K = columns.X[rows], state.S[rows], state.K[rows]
@@ -280,27 +292,30 @@ class Problem:
             in_v = self.kernel.jacobian(X, columns.X[used], S[:, used], K[:, used], c[used])
         return self._chain(in_v, state.w, columns)
 
-    def linearize(self, state: State) -> Linearization:
+    def linearize(self, state: State, penalty=None) -> Linearization:
         """Return gradient and Gauss-Newton factor ``V`` at ``state``.
+
+        With the ``penalty`` of each weight, those that it holds at zero are left out.
 
         Per score column, ``V'V = 2 alpha A' (K + 2 alpha H^-1)^-1 A`` with
         ``A_j = (dK/dw_j) c``, from the factorisation that the coefficient step has made.
         """
         last = self._linearized
-        if last is not None and last[0] is state:
+        if last is not None and last[0] is state and self.sticky:
             # A path asks again where it stopped: the penalty has changed, the state has not.
             return last[1]
-        active = self._differentiable(state.w).active
+        columns = self._movable(state, penalty)
+        active = columns.active
         gradient, blocks = np.zeros(len(active)), []
         for q, factor in enumerate(state.inner.factors):
             c = state.inner.C[:, q]
             curved = factor.rows
             if len(curved) == len(c):
-                A = self.jacobian(state, q)
+                A = self.jacobian(state, q, columns=columns)
                 gradient -= self.alpha * (c @ A)
             else:
                 rows = np.union1d(curved, np.flatnonzero(c))
-                A = self.jacobian(state, q, rows)
+                A = self.jacobian(state, q, rows, columns)
                 gradient -= self.alpha * (c[rows] @ A)
                 A = A[np.isin(rows, curved)]
             blocks.append(factor.whiten(A))

@@ -341,7 +341,7 @@ class DaskRows:
         if [int(size) for size in y.chunks[0]] != self.sizes:
             y = y.rechunk({0: X.chunks[0]})
         xs, ys = X.to_delayed().ravel(), y.to_delayed().ravel()
-        delayed = import_optional("dask", "dask[distributed]", "A Dask array").delayed
+        delayed = import_optional("dask", "kernelknife[cluster]", "A Dask array").delayed
         made = [
             delayed(make_block)(a, b, number)
             for number, (a, b) in enumerate(zip(xs, ys, strict=True))

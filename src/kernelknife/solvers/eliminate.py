@@ -23,6 +23,7 @@ DAMPING_RANGE = (1e-8, 1e12)
 # more than promised relaxes the model by RELAXATION, one that gains less tightens it.
 RELAXATION, RELAXED_MIN, RELAXED_START = 1.5, 0.2, 0.5
 INNER_TOL = 0.1  # accuracy of the coefficients, relative to what the step promises
+CONVEX_TOL = 1e-6  # of the tolerance, where the problem is convex
 FINAL_TOL = 1e-10  # and that of the coefficients returned
 # Dropping a feature is tried where the model says that the fit loses less than this share of
 # the penalty saved; in 240 points of paths, one drop in forty that paid lay beyond it.
@@ -85,11 +86,14 @@ class Eliminate:
         state, spent = begin(problem, start)
         objective = state.smooth + float(penalty @ state.w)
         history, solves = [objective], [spent]
-        model = problem.linearize(state)
+        model = problem.linearize(state, penalty)
         factor, relaxed = FACTOR, 1.0
         if damping is None:
             damping = 1e-3 if problem.kernel.convex else 1.0
             relaxed = RELAXED_START
+        # A convex problem has one answer, whatever the start: worth the last steps, which are
+        # Newton's and few.
+        tol = self.tol * CONVEX_TOL if problem.kernel.convex else self.tol
         converged, message = False, f"max_iter={self.max_iter} reached"
         while True:
             active, w = model.active, state.w
@@ -106,8 +110,8 @@ class Eliminate:
             new_w[active] = np.minimum(w[active] + step, 1.0)
             new_w[new_w < TINY] = 0.0
             leaving = bool((w[new_w == 0.0] > 0.0).any())
-            small = promised <= self.tol * abs(objective)
-            if small and residual <= 0.3 * np.sqrt(self.tol) and not leaving:
+            small = promised <= tol * abs(objective)
+            if small and residual <= 0.3 * np.sqrt(tol) and not leaving:
                 converged, message = True, "converged"
                 break
             if damping > DAMPING_RANGE[1]:
@@ -127,7 +131,7 @@ class Eliminate:
             gain = (objective - new_objective) / max(promised, 1e-300)
             if new_objective < objective or (leaving and new_objective == objective):
                 state, objective = trial, new_objective
-                model = problem.linearize(state)
+                model = problem.linearize(state, penalty)
             history.append(objective)
             solves.append(spent)
             if gain > 1.2:

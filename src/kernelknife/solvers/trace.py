@@ -88,6 +88,8 @@ def trace_path(
     task : Task
         Parent of the progress reports.
     """
+    if problem.kernel.convex and updates_per_point is None:
+        return _trace_convex(problem, solver, starts, sparsities, task)
     start, first, spent = choose_start(problem, solver, starts)
     if np.ndim(sparsities) == 0:
         grid, sweep_solves = place_points(problem, solver, first, int(sparsities))
@@ -115,6 +117,58 @@ def trace_path(
             break
     problem.forget()
     return Trace(tuple(points), start.name, spent)
+
+
+def _trace_convex(problem, solver, starts, sparsities, task):
+    """Follow a convex problem from where nothing is left down to no penalty.
+
+    Its solutions do not depend on where they are approached from, and on this side few weights
+    are in play.
+    """
+    nothing = problem.solve(np.zeros(problem.n_weights))
+    spent, here, damping = nothing.inner.solves, nothing, None
+    if np.ndim(sparsities) == 0:
+        gains = -problem.gradient(nothing)[problem.costs > 0] / problem.costs[problem.costs > 0]
+        top = float(gains.max(initial=0.0)) or problem.null_value
+        grid, sweep_solves = _place_convex(problem, solver, nothing, top, int(sparsities))
+        spent += sweep_solves
+    else:
+        grid = np.asarray(sparsities, dtype=float)
+    points: list[Solution] = []
+    for sparsity in grid[::-1]:
+        with task.subtask("point"):
+            origin = here if sparsity > 0 else starts[0].weights
+            found = solver.solve(problem, origin, float(sparsity), damping=damping)
+        spent += found.n_solves
+        here, damping = found.state, min(found.damping, 1.0)
+        points.append(found.light())
+        if task.stopped:
+            break
+    points.reverse()
+    # As on the way up, what lies past the last feature is not part of the path.
+    empty = [i for i, point in enumerate(points) if point.sparsity > 0 and not point.w.any()]
+    if empty:
+        points = points[: empty[0] + 1]
+    problem.forget()
+    return Trace(tuple(points), starts[0].name, spent)
+
+
+def _place_convex(problem, solver, nothing, top, n_points):
+    """Return a grid from zero to ``top``, denser where the number of features changes."""
+    if n_points == 1:
+        return np.zeros(1), 0
+    loose = _loose(solver, SWEEP_TOL)
+    here, damping, spent = nothing, None, 0
+    seen = [(top * (1.0 + 1e-9), 0)]
+    lowest = min(SWEEP_FIRST * problem.null_value, top / SWEEP_FACTOR)
+    while seen[-1][0] > lowest:
+        sparsity = max(seen[-1][0] / SWEEP_FACTOR, lowest)
+        found = loose.solve(problem, here, sparsity, damping=damping)
+        spent += found.n_solves
+        here, damping = found.state, min(found.damping, 1.0)
+        seen.append((sparsity, int(np.count_nonzero(found.w))))
+    seen.reverse()
+    return _spread_points(seen, n_points), spent
 
 
 def place_points(problem: Problem, solver, first: Solution, n_points: int):
@@ -149,6 +203,11 @@ def place_points(problem: Problem, solver, first: Solution, n_points: int):
         seen[-1] = (high, 0)
         if low > seen[-2][0]:
             seen.insert(-1, (low, seen[-2][1] and 1))
+    return _spread_points(seen, n_points), spent
+
+
+def _spread_points(seen, n_points):
+    """Return zero and points between, half of them where the number of features falls."""
     where = np.log([max(s, seen[1][0] / SWEEP_FACTOR) for s, _ in seen])
     count = np.log1p([c for _, c in seen])
     even = (where - where[0]) / max(where[-1] - where[0], 1e-300)
@@ -157,7 +216,7 @@ def place_points(problem: Problem, solver, first: Solution, n_points: int):
     ticks = np.linspace(0.0, measure[-1], n_points)[1:]
     grid = np.exp(np.interp(ticks, measure, where))
     grid[-1] = seen[-1][0]
-    return np.concatenate([[0.0], grid]), spent
+    return np.concatenate([[0.0], grid])
 
 
 def _alive(problem, solution):
