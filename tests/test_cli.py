@@ -119,7 +119,53 @@ def test_noise_ends_with_status_one(call, tmp_path):
     frame.to_csv(path, index=False)
     code, out, _ = call("select", path, "-t", "y", "--rule", "1se", *QUICK)
     assert code == 1
-    assert "No better than a constant" in out
+    assert "No column is left" in out or "No sure finding" in out
+
+
+def test_nothing_of_the_users_is_overwritten(call, table, tmp_path):
+    before = table.read_bytes()
+    for arguments in (
+        ["report", table, "-t", "y", "-o", table],
+        ["path", table, "-t", "y", "--csv", table],
+        ["select", table, "-t", "y", "--save", tmp_path / "a", "--report", tmp_path / "a"],
+    ):
+        code, _, err = call(*arguments)
+        assert code == 2
+        assert "name another file" in err
+    assert table.read_bytes() == before
+
+
+def test_predict_needs_the_selected_columns_only(call, table, tmp_path):
+    model, new = tmp_path / "m.skops", tmp_path / "new.csv"
+    call("select", table, "-t", "y", *QUICK, "-k", 2, "--save", model)
+    _, out, _ = call("select", table, "-t", "y", *QUICK, "-k", 2, "--json")
+    chosen = json.loads(out)["selected"]
+    frame = pd.read_csv(table)[chosen]
+    if "kind" in chosen:
+        frame.loc[0, "kind"] = "violet"
+    frame.to_csv(new, index=False)
+    code, out, err = call("predict", model, new)
+    assert code == 0
+    assert len(out.splitlines()) == 91
+    assert ("never seen (violet)" in err) == ("kind" in chosen)
+
+
+def test_rows_held_out_are_judged_beside_a_constant(call, table):
+    _, out, _ = call("select", table, "-t", "y", *QUICK, "--hold-out", 0.25, "--json")
+    there = json.loads(out)["error"]["held_out"]
+    assert there["rows"] == round(0.25 * 90)
+    assert there["error"] < there["constant"]
+
+
+def test_decimal_commas(call, tmp_path):
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(40, 3)), columns=list("aby"))
+    path = tmp_path / "comma.csv"
+    frame.to_csv(path, index=False, sep=";", decimal=",")
+    code, _, err = call("path", path, "-t", "y")
+    assert code == 2
+    assert "--decimal ," in err
+    code, _, _ = call("path", path, "-t", "y", "--decimal", ",", "--points", 3)
+    assert code == 0
 
 
 def test_standard_input(table):
@@ -147,6 +193,11 @@ def test_standard_input(table):
         (["select", "DATA", "-t", "y", "--loss", "hinge"], "hinge"),
         (["predict", "DATA", "DATA"], "is no model of kernelknife"),
         (["predict", "nowhere.skops", "DATA"], "There is no file nowhere.skops"),
+        (["select", "DATA", "-t", "y", "--group", "y"], "is the target"),
+        (["select", "DATA", "-t", "y", "--drop", "y"], "is the target"),
+        (["select", "DATA", "-t", "y", "--features", "0"], "at least 1, got 0"),
+        (["select", "DATA", "-t", "y", "--group", "kind"], "5 folds need as many groups, got 3"),
+        (["select", "DATA", "-t", "y", "--hold-out", "0.99"], "leaves too few"),
         (["reproduce", "apple"], "Unknown item 'apple'"),
     ],
 )

@@ -50,6 +50,8 @@ REFUSED = {
     "twice": ("a,b,a\n1,2,3\n", "columns of the same name: a"),
     "nameless": ("a,,b\n1,2,3\n", "column 2 has no name"),
     "latin": ("größe,y\n1,2\n".encode("latin-1"), r"byte 0xf6 in line 1.*--encoding latin-1"),
+    "utf16": ("a,b\n1,2\n".encode("utf-16"), "--encoding utf-16"),
+    "parquet": (b"PAR1 and so on", "give it the ending .parquet"),
     "zeros": (b"a,b\n\x00,1\n", "zero bytes"),
     "quote": ('a,b\n"1,2\n', "closing quote"),
     "gzip": (gzip.compress(TEXT.encode())[:-12], "not whole"),
@@ -102,6 +104,14 @@ def test_groups_ids_and_dropped_columns_are_no_features():
     assert list(table.groups[:2]) == ["1", "2"]
 
 
+def test_doubts_are_said():
+    table = make_table(frame(id=np.arange(100, 112), x=[1.0, 2.0] * 6), "y")
+    notes = " / ".join(table.notes)
+    assert "column id looks like a row number" in notes
+    doubled = pd.concat([frame(x=np.arange(12) / 3)] * 2, ignore_index=True)
+    assert "12 rows are copies" in " / ".join(make_table(doubled, "y").notes)
+
+
 BAD = {
     "unknown": (frame(), {"target": "Y"}, r"no column 'Y': did you mean 'y'"),
     "near": (frame(), {"target": "y", "drop": ["kin"]}, r"no column 'kin': did you mean 'kind'"),
@@ -114,6 +124,8 @@ BAD = {
     "alone": (frame()[["y"]], {"target": "y"}, "no column left"),
     "classes": (frame(y=list("abcdefghijkl")), {"target": "y"}, "too many classes"),
     "text number": (frame(y=["a", "b"] * 6), {"target": "y", "task": "regression"}, "holds texts"),
+    "dates": (frame(x=["2024-01-02"] * 6 + ["2024-05-06"] * 6), {"target": "y"}, "holds dates"),
+    "commas": (frame(x=["1,5", "2,5"] * 6), {"target": "y"}, "--decimal ,"),
     "both": (frame(), {"target": "y", "impute": "median", "drop_missing": True}, "not both"),
 }  # fmt: skip
 
@@ -148,5 +160,5 @@ def test_the_encoder_gives_texts_one_group_and_ignores_new_ones():
     np.testing.assert_array_equal(X, [[1, 0, 0, 1], [2, 0, 0, 0]])
     with pytest.raises(TableError, match="lacks columns that the model needs: kind"):
         encoder.transform(pd.DataFrame({"x": [1.0]}))
-    with pytest.raises(TableError, match=r"Column x holds texts \(hello\)"):
+    with pytest.raises(TableError, match=r"Column x holds texts \('hello' in row 1\)"):
         encoder.transform(pd.DataFrame({"x": ["hello"], "kind": ["red"]}))

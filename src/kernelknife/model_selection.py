@@ -191,6 +191,8 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectorMixin, BaseEstimator):
 
     def _make_cv(self, target, classes, groups):
         """Return the splitter; groups stay together, few rows are split repeatedly."""
+        if self.cv is None or isinstance(self.cv, numbers.Integral):
+            _check_folds(self.cv or 5, target, classes, groups)
         if groups is not None and (self.cv is None or isinstance(self.cv, numbers.Integral)):
             return (StratifiedGroupKFold if classes else GroupKFold)(self.cv or 5)
         if self.cv is None and len(target) < FEW_ROWS:
@@ -220,7 +222,7 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         grid = check_sparsities(self.sparsities)
         if np.ndim(grid):
             return grid
-        total = prepared.problem.sample_weight.sum()
+        total = prepared.problem.total_weight
         if grid == 1:
             return np.array([LOWEST * total])
         # A linear kernel of standardised columns keeps a feature up to n / alpha per row.
@@ -482,6 +484,23 @@ class KnifeClassifierCV(ClassifierMixin, _BaseKnifeCV):
         ndarray of shape (n_samples, n_classes)
         """
         return self._chosen.predict_proba(X)
+
+
+def _check_folds(n_folds, target, classes, groups):
+    """Raise where so many folds cannot be made, before scikit-learn says it in its words."""
+    if groups is not None and len(np.unique(groups)) < n_folds:
+        raise ValueError(
+            f"{n_folds} folds need as many groups, got {len(np.unique(groups))}: use fewer folds."
+        )
+    if len(target) < n_folds:
+        raise ValueError(f"{n_folds} folds need as many rows, got {len(target)}: use fewer folds.")
+    if classes and groups is None:
+        fewest = int(np.bincount(target).min())
+        if fewest < n_folds:
+            raise ValueError(
+                f"{n_folds} folds need as many rows of every class, the rarest has {fewest}: use "
+                "fewer folds, or leave out or join rare classes."
+            )
 
 
 def _check_splits(splits, codes, s, groups):

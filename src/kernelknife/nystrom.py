@@ -467,6 +467,12 @@ class NystromProblem:
         )
 
     @property
+    def total_weight(self):
+        """Sum of the sample weights: the number of rows where there are none."""
+        s = getattr(self.rows, "s", None)
+        return float(self.n_rows) if s is None else float(namespace(s).sum(s))
+
+    @property
     def subsample_rows(self):
         """How many rows tell where to begin: enough for the centres and for weak features."""
         return max(5000, 10 * len(self.data))

@@ -129,6 +129,11 @@ class Problem:
         self._last = self._everything
         self._linearized: tuple[State, Linearization] | None = None
 
+    @property
+    def total_weight(self):
+        """Sum of the sample weights: the number of rows where all are one."""
+        return float(self.sample_weight.sum())
+
     def forget(self):
         """Let go of remembered matrices; results that keep the problem need none of them."""
         self._last = self._everything

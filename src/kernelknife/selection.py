@@ -7,7 +7,7 @@ report shows.
 import platform
 import time
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import scipy
@@ -28,12 +28,13 @@ from kernelknife.estimators import KnifeClassifier, KnifeRegressor
 from kernelknife.model_selection import KnifeClassifierCV, KnifeRegressorCV
 from kernelknife.tables import Table, TableEncoder, TableError, make_table
 
-__all__ = ["Effect", "Feature", "Score", "Selection", "select_features"]
+__all__ = ["Effect", "Feature", "HeldOut", "Score", "Selection", "select_features"]
 
 MOST_EFFECTS = 8
 EFFECT_ROWS = 200
 EFFECT_POINTS = 40
 FEWEST_ROWS = 10
+MANY_ROWS, SOME_CENTERS = 1500, 300
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,15 @@ class Score:
 
 
 @dataclass(frozen=True)
+class HeldOut:
+    """Errors on rows that took no part in anything."""
+
+    error: float
+    constant: float  # of the constant that the other rows suggest
+    rows: int
+
+
+@dataclass(frozen=True)
 class Effect:
     """What the machine predicts on average as one column takes other values.
 
@@ -81,10 +91,13 @@ class Selection:
     features : tuple of Feature
         All columns, the selected ones first, by weight.
     error, constant_error, full_error : Score
-        Over the same folds: of the chosen machine, of a constant, of a machine with all columns.
+        Over the same folds: of the chosen machine, of a constant, of a machine with all columns
+        and equal weights. The first is corrected for the choice of the penalties on these folds.
+    advantage : Score
+        By how much the chosen machine errs less than a constant, fold by fold, corrected too.
     error_name : str
-    held_out : float or None
-        Error on rows that took no part in anything, where some were held out.
+    held_out : HeldOut or None
+        Errors on rows that took no part in anything, where some were held out.
     effects : tuple of Effect
     table : Table
     encoder : TableEncoder
@@ -97,19 +110,20 @@ class Selection:
     seconds : float
     """
 
-    features: tuple[Feature, ...]
+    features: tuple[Feature, ...] = field(repr=False)
     error: Score
     constant_error: Score
     full_error: Score
+    advantage: Score
     error_name: str
-    held_out: float | None
-    effects: tuple[Effect, ...]
+    held_out: HeldOut | None
+    effects: tuple[Effect, ...] = field(repr=False)
     table: Table = field(repr=False)
     encoder: TableEncoder = field(repr=False)
     search: KnifeRegressorCV | KnifeClassifierCV = field(repr=False)
     model: KnifeRegressor | KnifeClassifier = field(repr=False)
-    settings: dict
-    versions: dict
+    settings: dict = field(repr=False)
+    versions: dict = field(repr=False)
     seconds: float
 
     @property
@@ -119,8 +133,13 @@ class Selection:
 
     @property
     def better(self):
-        """Whether the chosen machine errs less than a constant, by more than one standard error."""
-        return self.error.mean + self.error.spread < self.constant_error.mean
+        """Whether the chosen machine errs less than a constant, by two standard errors or more.
+
+        Where rows were held out, they must agree.
+        """
+        noise = 2.0 * self.advantage.spread + 1e-9 * abs(self.constant_error.mean)
+        sure = bool(self.selected) and self.advantage.mean > noise
+        return sure and (self.held_out is None or self.held_out.error < self.held_out.constant)
 
     def predict(self, frame):
         """Predict for the rows of a data frame.
@@ -128,13 +147,13 @@ class Selection:
         Parameters
         ----------
         frame : DataFrame
-            With the columns of the table; others are ignored.
+            With the selected columns; others are ignored.
 
         Returns
         -------
         ndarray
         """
-        return self.model.predict(self.encoder.transform(frame))
+        return self.model.predict(self.encoder.transform(frame, self.selected))
 
     def to_json(self):
         """Return the answer as a dict of plain values."""
@@ -159,8 +178,11 @@ class Selection:
                 "standard_error": self.error.spread,
                 "constant": self.constant_error.mean,
                 "all_features": self.full_error.mean,
-                "held_out": self.held_out,
+                "advantage_over_constant": self.advantage.mean,
+                "advantage_standard_error": self.advantage.spread,
+                "held_out": None if self.held_out is None else vars(self.held_out),
             },
+            "better_than_a_constant": bool(self.better),
             "rows": len(self.table.target),
             "columns": self.table.features.shape[1],
             "notes": list(self.table.notes),
@@ -192,6 +214,7 @@ def select_features(
     rule="min",
     folds=None,
     hold_out=0.0,
+    n_centers=None,
     random_state=0,
     n_jobs=None,
     callbacks=(),
@@ -222,6 +245,9 @@ def select_features(
     folds : int, default=None
     hold_out : float, default=0.0
         Share of the rows (of the groups, where there are some) kept for judging alone.
+    n_centers : int, default=None
+        Centres of the machine; None is 300 beyond 1,500 rows, else the exact method; 0 is the
+        exact method.
     random_state : int, default=0
     n_jobs : int, default=None
     callbacks : sequence, default=()
@@ -249,6 +275,8 @@ def select_features(
     }
     if sparsity is not None and n_features is not None:
         raise TableError("Give a sparsity or a number of features, not both.")
+    if n_features is not None and n_features < 1:
+        raise TableError(f"The number of features must be at least 1, got {n_features}.")
     table = make_table(
         frame,
         target,
@@ -279,24 +307,36 @@ def select_features(
         n_jobs=n_jobs,
         feature_groups=encoder.feature_groups_,
     )
+    if n_centers is None and len(X) > MANY_ROWS:
+        n_centers = SOME_CENTERS
+        said = f"{len(X)} rows: machines on {n_centers} centres (--centers 0 for the exact method)"
+        table = replace(table, notes=(*table.notes, said))
+    if n_centers:
+        search.set_params(n_centers=n_centers)
     if alpha is not None:
         search.set_params(alphas=[alpha])
     if callbacks:
         search.set_callbacks(*callbacks)
     search.fit(X, y, groups=groups)
-    model, error, frequency = _choose(search, X, y, sparsity, n_features, n_jobs)
+    model, errors, optimism, frequency = _choose(search, X, y, sparsity, n_features, n_jobs)
     features = _features(model, search, frequency, encoder)
     held_out = None
     if len(test):
-        Z = encoder.transform(table.features.iloc[test])
-        held_out = _error(model, Z, table.target[test], table.task)
-    constant, full = _baselines(search, X, y, table.task, kernel, n_jobs)
+        Z, target_there = encoder.transform(table.features.iloc[test]), table.target[test]
+        dummy = _constant(table.task).fit(X, y)
+        held_out = HeldOut(
+            _error(model, Z, target_there, table.task),
+            _error(dummy, Z, target_there, table.task),
+            len(test),
+        )
+    constants, full = _baselines(search, X, y, table.task, kernel, n_jobs)
     selected = [feature.name for feature in features if feature.selected]
     return Selection(
         features=tuple(features),
-        error=error,
-        constant_error=constant,
+        error=_score(errors, optimism),
+        constant_error=_score(constants),
         full_error=full,
+        advantage=_advantage(constants - errors, optimism, search.splits_),
         error_name="mean squared error" if table.task == "regression" else "share of wrong classes",
         held_out=held_out,
         effects=tuple(_effects(model, encoder, table, X, selected, random_state)),
@@ -329,10 +369,19 @@ def _hold_out(table, share, random_state):
     if share == 0.0:
         return np.arange(n), np.arange(0)
     rng = np.random.default_rng(random_state)
-    labels = np.arange(n) if table.groups is None else table.groups
-    units = np.unique(labels)
-    kept = rng.choice(units, max(1, round(share * len(units))), replace=False)
-    held = np.isin(labels, kept)
+    held = np.zeros(n, dtype=bool)
+    if table.groups is not None:
+        units = np.unique(table.groups)
+        kept = rng.choice(units, max(1, round(share * len(units))), replace=False)
+        held = np.isin(table.groups, kept)
+    else:
+        # Each class gives its share.
+        classes = table.target if table.task == "classification" else np.zeros(n)
+        for value in np.unique(classes):
+            rows = np.flatnonzero(classes == value)
+            held[rng.choice(rows, round(share * len(rows)), replace=False)] = True
+    if n - held.sum() < FEWEST_ROWS or not held.any():
+        raise TableError(f"Holding out {share:g} of {n} rows leaves too few to choose or to judge.")
     if table.task == "classification":
         lost = np.setdiff1d(table.target, table.target[~held])
         if len(lost):
@@ -345,19 +394,47 @@ def _error(model, X, y, task):
     return float(np.mean((found - y) ** 2) if task == "regression" else np.mean(found != y))
 
 
-def _score(values, name):
-    """Return the errors behind scores of folds; an accuracy becomes the share of wrong ones."""
-    errors = 1.0 - values if name == "accuracy" else -values
-    return Score(float(errors.mean()), float(errors.std(ddof=1) / np.sqrt(len(errors))))
+def _errors(values, name):
+    """Return the errors behind scores; an accuracy becomes the share of wrong ones."""
+    return 1.0 - values if name == "accuracy" else -values
+
+
+def _score(errors, optimism=0.0):
+    spread = float(errors.std(ddof=1) / np.sqrt(len(errors)))
+    return Score(float(errors.mean()) + optimism, spread)
+
+
+def _advantage(gains, optimism, splits):
+    """Return the mean gain and its standard error, which knows that folds share rows.
+
+    C. Nadeau and Y. Bengio (2003), Inference for the generalization error.
+    """
+    overlap = np.mean([len(test) / len(train) for train, test in splits])
+    spread = float(gains.std(ddof=1) * np.sqrt(1.0 / len(gains) + overlap))
+    return Score(float(gains.mean()) - optimism, spread)
+
+
+def _optimism(search, errors):
+    """Return how much too good the chosen error is, for having been chosen on the same folds.
+
+    Each fold would have chosen its own penalties; the mean of what it loses by the common choice
+    estimates what the common choice gains by luck (R. J. Tibshirani and R. Tibshirani 2009, A bias
+    correction for the minimum error rate in cross-validation).
+    """
+    split = [f"split{i}_test_score" for i in range(len(search.splits_))]
+    every = _errors(np.array([search.cv_results_[key] for key in split]), search._default_scoring)
+    return float(np.mean(errors - np.nanmin(every, axis=1)))
 
 
 def _choose(search, X, y, sparsity, n_features, n_jobs):
-    """Return the model, its error over the folds and how often each column is selected."""
+    """Return the model, its errors by fold, their optimism, and how often columns are selected."""
     name = search._default_scoring
     if sparsity is None and n_features is None:
         split = [f"split{i}_test_score" for i in range(len(search.splits_))]
         scores = np.array([search.cv_results_[key][search.best_index_] for key in split])
-        return search.best_estimator_, _score(scores, name), search.selection_frequency_
+        errors = _errors(scores, name)
+        optimism = _optimism(search, errors)
+        return search.best_estimator_, errors, optimism, search.selection_frequency_
     model = clone(search.best_estimator_)
     if n_features is not None:
         # The exact number also where the path jumps over it.
@@ -370,7 +447,7 @@ def _choose(search, X, y, sparsity, n_features, n_jobs):
         model, X, y, cv=search.splits_, scoring=name, n_jobs=n_jobs, return_estimator=True
     )
     support = np.mean([one.get_support() for one in found["estimator"]], axis=0)
-    return fitted, _score(found["test_score"], name), support
+    return fitted, _errors(found["test_score"], name), 0.0, support
 
 
 def _features(model, search, frequency, encoder):
@@ -384,9 +461,9 @@ def _features(model, search, frequency, encoder):
 
 
 def _baselines(search, X, y, task, kernel, n_jobs):
-    """Return the errors of a constant and of a machine with all columns, over the same folds."""
+    """Return a constant's errors by fold, and the error of a machine with all columns."""
     name = search._default_scoring
-    constant = DummyRegressor() if task == "regression" else DummyClassifier()
+    constant = _constant(task)
     machines = [_machine(task, kernel, alpha, X.shape[1]) for alpha in np.atleast_1d(search.alphas)]
     scores = []
     with limited_blas(), warnings.catch_warnings():
@@ -396,8 +473,12 @@ def _baselines(search, X, y, task, kernel, n_jobs):
             found = cross_validate(
                 model, X, y, cv=search.splits_, scoring=get_scorer(name), n_jobs=n_jobs
             )
-            scores.append(_score(found["test_score"], name))
-    return scores[0], min(scores[1:], key=lambda score: score.mean)
+            scores.append(_errors(found["test_score"], name))
+    return scores[0], min((_score(errors) for errors in scores[1:]), key=lambda score: score.mean)
+
+
+def _constant(task):
+    return DummyRegressor() if task == "regression" else DummyClassifier()
 
 
 def _machine(task, kernel, alpha, p):

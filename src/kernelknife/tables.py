@@ -20,12 +20,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernelknife._optional import import_optional
 
-__all__ = ["Table", "TableEncoder", "TableError", "make_table", "read_table"]
+__all__ = ["Table", "TableEncoder", "TableError", "make_table", "read_table", "unseen_levels"]
 
 FEW_CLASSES = 10  # an integer target with more distinct values is taken for a number
 MOST_LEVELS = 30  # a text column with more values is taken for an identifier
 MOSTLY = 0.5  # share of numbers from which a text column looks like numbers with slips
 SHOWN = 5
+GAP_ADVICE = "Use --impute median to fill them in, or --drop-missing to leave the rows out."
+FILL_ADVICE = "Fill them in, or make the model anew with --impute median."
 
 
 class TableError(ValueError):
@@ -42,7 +44,7 @@ def _listing(names):
 # -- reading --------------------------------------------------------------------------------------
 
 
-def read_table(source, encoding="utf-8", missing=()):
+def read_table(source, encoding="utf-8", missing=(), decimal="."):
     """Read a table from a file, or from standard input.
 
     Parameters
@@ -53,6 +55,8 @@ def read_table(source, encoding="utf-8", missing=()):
     encoding : str, default="utf-8"
     missing : sequence of str, default=()
         Texts that stand for a missing value, beside the usual ones.
+    decimal : str, default="."
+        Decimal mark of a text file.
 
     Returns
     -------
@@ -76,6 +80,8 @@ def read_table(source, encoding="utf-8", missing=()):
             raise TableError(f"There is no file {name}.{_nearby(path)}") from None
         except OSError as error:
             raise TableError(f"{name} cannot be read: {error.strerror}.") from error
+    if data[:4] == b"PAR1":
+        raise TableError(f"{name} is a Parquet file: give it the ending .parquet.")
     if data[:2] == b"\x1f\x8b":
         try:
             data = gzip.decompress(data)
@@ -84,7 +90,7 @@ def read_table(source, encoding="utf-8", missing=()):
                 f"{name} is not whole: its gzip data end early or are wrong."
             ) from error
     separator = "\t" if {".tsv", ".tab"} & set(endings) else None
-    return _parse(pandas, _decode(data, name, encoding), name, separator, missing)
+    return _parse(pandas, _decode(data, name, encoding), name, separator, missing, decimal)
 
 
 def _nearby(path):
@@ -114,6 +120,8 @@ def _read_binary(pandas, path, ending):
 
 
 def _decode(data, name, encoding):
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff") and "16" not in encoding:
+        raise TableError(f"{name} is UTF-16 text: name its encoding, --encoding utf-16.")
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
@@ -127,7 +135,7 @@ def _decode(data, name, encoding):
     return text.removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}")
 
 
-def _parse(pandas, text, name, separator, missing):
+def _parse(pandas, text, name, separator, missing, decimal):
     """Parse delimited text; every row must have as many cells as the header."""
     if not text.strip():
         raise TableError(f"{name} is empty.")
@@ -164,6 +172,7 @@ def _parse(pandas, text, name, separator, missing):
             io.StringIO(text),
             sep=separator,
             na_values=list(missing),
+            decimal=decimal,
             skipinitialspace=True,
             index_col=False,
             low_memory=False,
@@ -242,25 +251,33 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.n_features_in_ = len(self.columns_)
         return self
 
-    def transform(self, X):
+    def transform(self, X, needed=None):
         """Return the columns of numbers, one row per row of the table.
 
         Parameters
         ----------
         X : DataFrame
             With the columns of the fit, in any order; others are left out.
+        needed : list of str, default=None
+            Columns that will be used; the others may be missing and come out as constants.
+            None needs all.
 
         Returns
         -------
         ndarray
         """
         check_is_fitted(self)
-        absent = [name for name in self.columns_ if name not in X.columns]
+        needed = self.columns_ if needed is None else list(needed)
+        absent = [name for name in needed if name not in X.columns]
         if absent:
             raise TableError(f"The table lacks columns that the model needs: {_listing(absent)}.")
-        check_missing(X[self.columns_], self.impute)
+        check_missing(X[needed], self.impute, FILL_ADVICE)
         parts = []
         for name in self.columns_:
+            if name not in needed:
+                width = len(self.levels_.get(name, [name]))
+                parts += [np.full(len(X), self.medians_.get(name, 0.0))] * width
+                continue
             column = X[name]
             if name in self.levels_:
                 texts = column.map(str, na_action="ignore").fillna("").to_numpy(dtype=object)
@@ -268,12 +285,36 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 continue
             if _is_text(column):
                 raise TableError(
-                    f"Column {name} holds texts ({_listing(column.dropna().unique()[:2])}), the "
-                    "model expects numbers."
+                    f"Column {name} holds texts ({_first_text(column)}), the model expects numbers."
                 )
             numbers = column.to_numpy(dtype=float, na_value=np.nan)
             parts.append(np.where(np.isnan(numbers), self.medians_[name], numbers))
         return np.column_stack(parts) if parts else np.empty((len(X), 0))
+
+
+def _first_text(column):
+    """Return the first value that is no number, and its row."""
+    for row, value in enumerate(column):
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            return f"{value!r} in row {row + 1}"
+    return "numbers written as texts"
+
+
+def unseen_levels(encoder, X, needed):
+    """Return a sentence per text column with values that the fit has not seen."""
+    notes = []
+    for name in needed:
+        if name in encoder.levels_ and name in X.columns:
+            texts = X[name].dropna().map(str)
+            new = texts[~texts.isin(encoder.levels_[name])]
+            if len(new):
+                notes.append(
+                    f"column {name}: {len(new)} rows hold values that the model has never seen "
+                    f"({_listing(new.unique())}); they count as none of the known ones"
+                )
+    return notes
 
 
 def _is_text(column):
@@ -287,7 +328,7 @@ def _nullable_number(column):
     return kind in "biuf" and column.dtype.name[0].isupper()
 
 
-def check_missing(frame, impute):
+def check_missing(frame, impute, advice):
     """Raise where values are missing or infinite and nothing is put in their place."""
     infinite = {
         name: int(np.isinf(frame[name].to_numpy(dtype=float, na_value=np.nan)).sum())
@@ -305,10 +346,7 @@ def check_missing(frame, impute):
     if len(gaps):
         rows = int(frame.isna().any(axis=1).sum())
         shown = _listing(f"{name} ({count})" for name, count in gaps.items())
-        raise TableError(
-            f"Values are missing in {rows} of {len(frame)} rows: {shown}. Use --impute median to "
-            "fill them in, or --drop-missing to leave the rows out."
-        )
+        raise TableError(f"Values are missing in {rows} of {len(frame)} rows: {shown}. {advice}")
 
 
 # -- what to learn from what ----------------------------------------------------------------------
@@ -368,6 +406,10 @@ def make_table(
         _check_column(name, frame.columns)
     if impute is not None and drop_missing:
         raise TableError("Give --impute or --drop-missing, not both.")
+    if target in (*drop, *ids, group):
+        raise TableError(
+            f"{target!r} is the target; it cannot be left out or be the group as well."
+        )
     notes = []
     left_out = {*drop, *ids} - {target, group}
     frame = frame.drop(columns=list(left_out))
@@ -392,10 +434,16 @@ def make_table(
         groups = labels.astype(str).to_numpy(dtype=object)
     if not frame.shape[1]:
         raise TableError(f"There is no column left beside the target {target}.")
-    check_missing(frame, impute)
+    check_missing(frame, impute, GAP_ADVICE)
+    filled = int(frame.isna().to_numpy().sum())
+    if filled:
+        notes.append(f"filled in {filled} missing values")
     frame = _without_constant(_check_texts(frame), notes)
+    if _is_text(values):
+        _check_commas(target, values.astype(str))
     values, task = _guess_task(values, target, task, notes)
     _say_kinds(frame, notes)
+    _say_doubts(frame, notes)
     return Table(frame.reset_index(drop=True), values, groups, task, target, tuple(notes))
 
 
@@ -413,7 +461,7 @@ def _guess_task(values, name, task, notes):
     """Return the target's values and the task, guessed unless it is given."""
     distinct = values.nunique()
     if distinct < 2:
-        raise TableError(f"The target {name} has one value only ({values.iloc[0]!r}).")
+        raise TableError(f"The target {name} has one value only ({values.iloc[0]}).")
     text = _is_text(values)
     if task is None:
         whole = text or values.dtype.kind == "b" or bool((values.astype(float) % 1 == 0).all())
@@ -444,7 +492,13 @@ def _check_texts(frame):
         column = frame[name]
         if not _is_text(column):
             continue
+        if column.dtype.kind in "Mm" or _looks_like_dates(column):
+            raise TableError(
+                f"Column {name} holds dates. Turn them into numbers, such as days since the first, "
+                f"or leave the column out with --drop {name!r}."
+            )
         texts = column.dropna().astype(str)
+        _check_commas(name, texts)
         numbers = pandas.to_numeric(texts, errors="coerce").notna()
         if len(texts) and MOSTLY <= numbers.mean() < 1:
             slips = texts[~numbers]
@@ -461,6 +515,38 @@ def _check_texts(frame):
                 f"--group {name!r}."
             )
     return frame
+
+
+def _looks_like_dates(column):
+    texts = column.dropna().astype(str).head(50)
+    return len(texts) > 0 and bool(texts.str.match(r"^\d{4}-\d{2}-\d{2}([ T].*)?$").all())
+
+
+def _check_commas(name, texts):
+    """Raise where numbers are written with a decimal comma."""
+    if len(texts) and texts.str.match(r"^-?\d+,\d+$").mean() > MOSTLY:
+        raise TableError(
+            f"Column {name} holds numbers with commas ({texts.iloc[0]}): use --decimal , if they "
+            "are decimal commas, else take the commas out."
+        )
+
+
+def _say_doubts(frame, notes):
+    """Say what may make an answer too good: row numbers, copies of rows."""
+    for name in frame.columns:
+        column = frame[name]
+        if column.dtype.kind in "iu" and len(column) > FEW_CLASSES:
+            ordered = np.sort(column.to_numpy())
+            if (np.diff(ordered) == 1).all():
+                notes.append(
+                    f"column {name} looks like a row number: --drop {name!r} leaves it out"
+                )
+    copies = int(frame.duplicated().sum())
+    if copies:
+        notes.append(
+            f"{copies} rows are copies of others: on both sides of a fold they make errors look "
+            "too small"
+        )
 
 
 def _without_constant(frame, notes):

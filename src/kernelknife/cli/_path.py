@@ -17,12 +17,12 @@ from kernelknife.tables import TableEncoder, make_table, read_table
 __all__ = ["path"]
 
 
-def path(data, target, columns, options, *, encoding, missing, csv, plot, json):
+def path(data, target, columns, options, reading, *, csv, plot, json):
     """Follow the path, print it, write what was asked for."""
     import pandas
 
-    check_writable(csv, plot)
-    table = make_table(read_table(data, encoding, missing), target, **columns)
+    check_writable(csv, plot, source=data)
+    table = make_table(read_table(data, **reading), target, **columns)
     encoder = TableEncoder(impute=columns["impute"])
     X = encoder.fit_transform(table.features)
     with warned(), errors.status("following the path") if errors.is_terminal else warned():

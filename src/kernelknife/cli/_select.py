@@ -22,6 +22,25 @@ def choose(frame, target, settings):
 
 
 @contextlib.contextmanager
+def on_cluster(address):
+    """Spread the folds over a Dask cluster, where one is named."""
+    if address is None:
+        yield
+        return
+    import joblib
+
+    from kernelknife._optional import import_optional
+
+    distributed = import_optional("distributed", "kernelknife[cluster]", "A cluster")
+    try:
+        client = distributed.Client(address, timeout=10)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise Failure(f"There is no Dask scheduler at {address}: {error}") from error
+    with client, joblib.parallel_config(backend="dask"):
+        yield
+
+
+@contextlib.contextmanager
 def writing(path):
     """Turn a failed write into a sentence."""
     try:
@@ -30,11 +49,15 @@ def writing(path):
         raise Failure(f"{path} cannot be written: {error.strerror or error}.") from error
 
 
-def check_writable(*paths):
-    """Raise before the work begins where its result could not be kept."""
+def check_writable(*paths, source=None):
+    """Raise before the work begins where its result could not be kept, or would destroy another."""
+    taken = [] if source in (None, "-") else [Path(source).resolve()]
     for path in paths:
         if path is None:
             continue
+        if Path(path).resolve() in taken:
+            raise Failure(f"{path} is the table itself or another result: name another file.")
+        taken.append(Path(path).resolve())
         folder = Path(path).resolve().parent
         if not folder.is_dir():
             raise Failure(f"{path} cannot be written: there is no folder {folder}.")
@@ -46,13 +69,14 @@ def check_writable(*paths):
             probe.unlink()
 
 
-def select(data, target, settings, *, encoding, missing, report, save, json):
+def select(data, target, settings, reading, *, report, save, json, cluster):
     """Choose the columns, print them, write what was asked for; return the exit status."""
-    check_writable(report, save)
-    selection = choose(read_table(data, encoding, missing), target, settings)
+    check_writable(report, save, source=data)
+    with on_cluster(cluster):
+        selection = choose(read_table(data, **reading), target, settings)
     if report is not None:
         with writing(report):
-            write_file(report, build_report(selection, str(data)))
+            write_file(report, build_report(selection, str(data), reading))
     if save is not None:
         with writing(save):
             save_model(save, selection)
@@ -86,24 +110,31 @@ def show(selection):
         out.print()
     scores = [
         ("selected columns", selection.error),
-        ("all columns", selection.full_error),
+        ("all columns, equal weights", selection.full_error),
         ("a constant", selection.constant_error),
     ]
     rows = [(name, number(s.mean), number(s.spread)) for name, s in scores]
     if selection.held_out is not None:
-        rows.append(("selected columns, rows held out", number(selection.held_out), ""))
+        there = selection.held_out
+        rows.append((f"selected columns, {there.rows} rows held out", number(there.error), ""))
+        rows.append(("a constant, the same rows", number(there.constant), ""))
     show_table((selection.error_name, "mean", "standard error"), rows, numeric=(1, 2))
-    if not selection.better:
-        out.print("\nNo better than a constant, give or take one standard error.")
+    if not names:
+        out.print("\nNo column is left at the chosen penalty.")
+    elif not selection.better:
+        gain = f"{number(selection.advantage.mean)} +- {number(selection.advantage.spread)}"
+        out.print(f"\nNo sure finding: better than a constant by {gain} only.", markup=False)
 
 
-def report(data, target, settings, *, encoding, missing, output):
+def report(data, target, settings, reading, *, output, cluster):
     """Choose the columns and write the report."""
     output = Path(output)
-    check_writable(output)
-    selection = choose(read_table(data, encoding, missing), target, settings)
+    check_writable(output, source=data)
+    with on_cluster(cluster):
+        selection = choose(read_table(data, **reading), target, settings)
     with writing(output):
-        write_file(output, build_report(selection, str(data)))
+        write_file(output, build_report(selection, str(data), reading))
+    show(selection)
     out.print(f"Report: {output.resolve()}", markup=False)
 
 

@@ -62,13 +62,25 @@ Features = Annotated[int | None, typer.Option("--features", "-k", help="Exactly 
 RuleOption = Annotated[
     Rule, typer.Option("--rule", help="Least error, or fewest columns within one standard error.")
 ]
-Folds = Annotated[int | None, typer.Option(min=2, help="Number of folds.")]
+Folds = Annotated[
+    int | None, typer.Option(min=2, help="Number of folds; 5, repeated 3 times below 200 rows.")
+]
 HoldOut = Annotated[float, typer.Option("--hold-out", help="Share of rows kept for judging alone.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of everything random.")]
 Jobs = Annotated[int, typer.Option(help="Folds at a time; -1 for all cores.")]
 Encoding = Annotated[str, typer.Option(help="Of a text file.")]
 Missing = Annotated[
     list[str] | None, typer.Option("--missing", help="Text that stands for a missing value.")
+]
+Decimal = Annotated[str, typer.Option(help="Decimal mark of a text file.")]
+Centers = Annotated[
+    int | None,
+    typer.Option(
+        "--centers", min=0, help="Centres of the machine; 0 for all rows; 300 past 1,500 rows."
+    ),
+]
+Cluster = Annotated[
+    str | None, typer.Option(help="Address of a Dask scheduler to spread the folds over.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
@@ -116,6 +128,13 @@ def _settings(**options):
     return plain
 
 
+def _reading(encoding, missing, decimal):
+    """Return the options of reading a table, checked."""
+    if len(decimal) != 1:
+        raise Failure(f"--decimal must be one character, got {decimal!r}.")
+    return {"encoding": encoding, "missing": tuple(missing or ()), "decimal": decimal}
+
+
 @app.callback()
 def common(
     version: Annotated[
@@ -143,10 +162,13 @@ def select(
     rule: RuleOption = Rule.min,
     folds: Folds = None,
     hold_out: HoldOut = 0.0,
+    centers: Centers = None,
+    cluster: Cluster = None,
     seed: Seed = 0,
     jobs: Jobs = -1,
     encoding: Encoding = "utf-8",
     missing: Missing = None,
+    decimal: Decimal = ".",
     report: Annotated[Path | None, typer.Option(help="Write a report, one HTML file.")] = None,
     save: Annotated[Path | None, typer.Option(help="Write the model, for predict.")] = None,
     json: Json = False,
@@ -160,17 +182,17 @@ def select(
     settings = _settings(
         drop=drop, ids=ids, group=group, task=task, impute=impute, drop_missing=drop_missing,
         kernel=kernel, loss=loss, alpha=alpha, sparsity=sparsity, n_features=features, rule=rule,
-        folds=folds, hold_out=hold_out, random_state=seed, n_jobs=jobs,
+        folds=folds, hold_out=hold_out, n_centers=centers, random_state=seed, n_jobs=jobs,
     )  # fmt: skip
     code = _select.select(
         data,
         target,
         settings,
-        encoding=encoding,
-        missing=missing or (),
+        _reading(encoding, missing, decimal),
         report=report,
         save=save,
         json=json,
+        cluster=cluster,
     )
     raise typer.Exit(code)
 
@@ -196,10 +218,13 @@ def report(
     rule: RuleOption = Rule.min,
     folds: Folds = None,
     hold_out: HoldOut = 0.0,
+    centers: Centers = None,
+    cluster: Cluster = None,
     seed: Seed = 0,
     jobs: Jobs = -1,
     encoding: Encoding = "utf-8",
     missing: Missing = None,
+    decimal: Decimal = ".",
 ):
     """Write a report on which columns matter: one HTML file that needs nothing else."""
     from kernelknife.cli import _select
@@ -207,9 +232,10 @@ def report(
     settings = _settings(
         drop=drop, ids=ids, group=group, task=task, impute=impute, drop_missing=drop_missing,
         kernel=kernel, loss=loss, alpha=alpha, sparsity=sparsity, n_features=features, rule=rule,
-        folds=folds, hold_out=hold_out, random_state=seed, n_jobs=jobs,
+        folds=folds, hold_out=hold_out, n_centers=centers, random_state=seed, n_jobs=jobs,
     )  # fmt: skip
-    _select.report(data, target, settings, encoding=encoding, missing=missing or (), output=output)
+    reading = _reading(encoding, missing, decimal)
+    _select.report(data, target, settings, reading, output=output, cluster=cluster)
 
 
 @app.command()
@@ -228,6 +254,7 @@ def path(
     seed: Seed = 0,
     encoding: Encoding = "utf-8",
     missing: Missing = None,
+    decimal: Decimal = ".",
     csv: Annotated[Path | None, typer.Option(help="Write the weights as a table.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Write a picture: png, svg or pdf.")] = None,
     json: Json = False,
@@ -242,8 +269,7 @@ def path(
         target,
         columns,
         options,
-        encoding=encoding,
-        missing=missing or (),
+        _reading(encoding, missing, decimal),
         csv=csv,
         plot=plot,
         json=json,
@@ -262,13 +288,13 @@ def predict(
     ] = None,
     encoding: Encoding = "utf-8",
     missing: Missing = None,
+    decimal: Decimal = ".",
 ):
     """Predict the rows of a table with a saved model."""
     from kernelknife.cli import _predict
 
-    _predict.predict(
-        model, data, ids=ids or [], output=output, encoding=encoding, missing=missing or ()
-    )
+    reading = _reading(encoding, missing, decimal)
+    _predict.predict(model, data, reading, ids=ids or [], output=output)
 
 
 @app.command()

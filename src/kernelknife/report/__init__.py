@@ -7,6 +7,7 @@ from inspect import signature
 
 import numpy as np
 
+from kernelknife.losses import LOSSES
 from kernelknife.report.pieces import (
     cv_piece,
     effects_piece,
@@ -25,7 +26,7 @@ def _asset(name):
     return (files(__package__) / name).read_text(encoding="utf-8")
 
 
-def build_report(selection, source=None):
+def build_report(selection, source=None, reading=None):
     """Return the report as an HTML page.
 
     Parameters
@@ -33,6 +34,8 @@ def build_report(selection, source=None):
     selection : Selection
     source : str, default=None
         Where the data came from, for the page and its snippet.
+    reading : dict, default=None
+        Options of :func:`kernelknife.tables.read_table` that were used, for the snippet.
 
     Returns
     -------
@@ -46,14 +49,14 @@ def build_report(selection, source=None):
         "style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n"
         f"<title>{escape(title)}</title>\n<style>{_asset('style.css')}</style>\n</head>\n"
         f'<body class="kk">\n<main>\n<h1>{escape(title)}</h1>\n'
-        f"{_body(selection, source)}\n</main>\n"
+        f"{_body(selection, source, reading)}\n</main>\n"
         f"<script>{_asset('script.js')}</script>\n</body>\n</html>\n"
     )
 
 
 def build_fragment(selection):
     """Return the report's pieces for a notebook."""
-    return _fragment(_body(selection, None))
+    return _fragment(_body(selection, None, None))
 
 
 def path_fragment(path):
@@ -69,14 +72,15 @@ def _fragment(body):
     )
 
 
-def _body(selection, source):
+def _body(selection, source, reading):
     parts = [
         _verdict(selection),
         "<h2>How sure</h2>",
         "<p>The weight is how much of a column the machine uses, between 0 and 1; weights say what "
-        "is used, not how large an effect is. A column that every fold selects, each from other "
-        "rows, is a safe bet; one that few folds select is not. Of columns that carry the same "
-        "information, one may stand for the others.</p>",
+        "is used, not how large an effect is. A column that nearly every fold selects does not "
+        "hang on a few rows; one that few folds select may be an accident. Folds share most of "
+        "their rows, so this is no proof. Of columns that carry the same information, one may "
+        "stand for the others.</p>",
         feature_table(selection.features, len(selection.search.splits_)),
         "<h2>Feature paths</h2>",
         "<p>Raising the penalty drives columns out, the least useful first. Move the slider to see "
@@ -96,7 +100,7 @@ def _body(selection, source):
     if pairs:
         parts += ["<h2>Pairs of the heaviest columns</h2>", pairs]
     parts += ["<h2>What was asked</h2>", _asked(selection, source)]
-    parts += ["<h2>To do it again</h2>", _snippet(selection, source)]
+    parts += ["<h2>To do it again</h2>", _snippet(selection, source, reading)]
     return "\n".join(parts)
 
 
@@ -106,30 +110,37 @@ def _verdict(selection):
     target = escape(selection.table.target_name)
     if not names:
         lead = f"No column helps to predict <b>{target}</b>: none is left at the chosen penalty."
+    elif not selection.better:
+        listed = ", ".join(f"<b>{escape(name)}</b>" for name in names[:12])
+        lead = (
+            f"No sure finding for {target}. The best guess is {len(names)} of {total} columns: "
+            f"{listed}{' and more' if len(names) > 12 else ''}."
+        )
     else:
         listed = ", ".join(f"<b>{escape(name)}</b>" for name in names[:12])
         more = f" and {len(names) - 12} more" if len(names) > 12 else ""
         verb = "matters" if len(names) == 1 else "matter"
         lead = f"{len(names)} of {total} columns {verb} for {target}: {listed}{more}."
+    gain = f"{number(selection.advantage.mean)} &plusmn; {number(selection.advantage.spread)}"
     if selection.better:
-        against = "It errs less than a constant guess by more than one standard error."
+        against = f"The machine errs less than a constant guess, by {gain}."
     else:
         against = (
-            "But it errs no less than a constant guess does, give or take one standard error: read "
-            "the selection as a hint, not as a finding."
+            f"The machine does not clearly err less than a constant guess (by {gain}, where two "
+            "standard errors are asked for): read the selection as a hint, not as a finding."
         )
-    if selection.held_out is None:
-        judged = (
-            "Errors are means over the folds. The penalties were chosen on the same folds, so the "
-            "first number is a little too good; hold rows out to judge without that."
-        )
-    else:
-        judged = (
-            f"On the rows held out, which took no part in anything, the error is "
-            f"{number(selection.held_out)}."
+    judged = (
+        "Errors are means over the folds. The first is corrected for the luck of having chosen the "
+        "penalties on the same folds."
+    )
+    if selection.held_out is not None:
+        there = selection.held_out
+        judged += (
+            f" On the {there.rows} rows held out, which took no part in anything, the error is "
+            f"{number(there.error)}, a constant's {number(there.constant)}."
         )
     name = escape(selection.error_name)
-    full = f"with all columns ({name})"
+    full = f"with all columns, equal weights ({name})"
     cards = (
         (selection.error, f"with the selected columns ({name})"),
         (selection.full_error, full),
@@ -184,7 +195,7 @@ def _asked(selection, source):
         "rows and columns": f"{len(target)} rows, {table.features.shape[1]} columns to choose from",
         f"target {table.target_name}": brief,
         "guessed or left out": "; ".join(table.notes),
-        "kernel and loss": f"{model.kernel}, {model._resolved_loss()!r}",
+        "kernel and loss": f"{model.kernel}, {_loss_name(model)}",
         "alpha": f"{number(model.alpha)} (of {alphas})",
         "sparsity": number(float(model.sparsity_)),
         "folds": f"{len(search.splits_)}"
@@ -204,18 +215,31 @@ def _asked(selection, source):
     return f"<dl>{''.join(items)}</dl>"
 
 
-def _snippet(selection, source):
+def _snippet(selection, source, reading):
     """Return Python code that gives the same answer."""
     settings = selection.settings
     options = _options(settings)
     code = (
         "from kernelknife.selection import select_features\n"
         "from kernelknife.tables import read_table\n\n"
-        f"frame = read_table({(source or 'data.csv')!r})\n"
+        f"frame = read_table({_arguments(source, reading)})\n"
         f"selection = select_features(\n    frame,\n    {settings['target']!r}{options},\n)\n"
         "selection.selected\n"
     )
     return f"<pre><code>{escape(code)}</code></pre>"
+
+
+def _loss_name(model):
+    kind = type(model._resolved_loss())
+    return next((name for name, loss in LOSSES.items() if loss is kind), kind.__name__)
+
+
+def _arguments(source, reading):
+    """Return what the table was read with, as code."""
+    defaults = {"encoding": "utf-8", "missing": (), "decimal": "."}
+    changed = {k: v for k, v in (reading or {}).items() if v != defaults[k]}
+    name = "data.csv" if source in (None, "-") else source
+    return ", ".join([repr(name), *(f"{k}={v!r}" for k, v in changed.items())])
 
 
 def _options(settings):

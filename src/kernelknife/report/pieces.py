@@ -174,7 +174,10 @@ def cv_piece(search, error_name):
     x = _log_positions(results["sparsity"][grids[alphas[0]]])
     errors = {a: flip - results["mean_test_score"][grids[a]] for a in alphas}
     spread = results["standard_error"]
-    finite = np.concatenate([errors[a] for a in alphas])
+    best = search.alpha_
+    here = grids[best]
+    edges = [errors[best] - spread[here], errors[best] + spread[here]]
+    finite = np.concatenate([*(errors[a] for a in alphas), *edges])
     finite = finite[np.isfinite(finite)]
     low, high = float(finite.min()), float(finite.max())
     margin = 0.08 * (high - low or abs(high) or 1.0)
@@ -185,8 +188,6 @@ def cv_piece(search, error_name):
         right=110,
         height=300,
     )
-    best = search.alpha_
-    here = grids[best]
     chart.band(
         x,
         np.maximum(errors[best] - spread[here], chart.y.low),
@@ -220,6 +221,10 @@ def effects_piece(effects):
     return f'<div class="grid-of-plots">{"".join(charts)}</div>'
 
 
+def _value(value):
+    return value if isinstance(value, str) else number(value)
+
+
 def _effect(effect, low, high):
     curves = np.array(list(effect.curves.values()))
     texts = not len(effect.rug)
@@ -235,7 +240,8 @@ def _effect(effect, low, high):
         x,
         Axis(low, high, label=shorten(label, 26)),
         f"Effect of {effect.name}: from {number(float(curves[0][0]))} at "
-        f"{effect.values[0]} to {number(float(curves[0][-1]))} at {effect.values[-1]}.",
+        f"{_value(effect.values[0])} to {number(float(curves[0][-1]))} at "
+        f"{_value(effect.values[-1])}.",
         width=320,
         height=220,
     )
@@ -270,6 +276,8 @@ def pairs_piece(table, names, random_state=0):
         X = table.features[[a, b]].to_numpy(dtype=float)[rows]
         known = np.isfinite(X).all(axis=1)
         lows, highs = X[known].min(axis=0), X[known].max(axis=0)
+        room = 0.04 * (highs - lows)
+        lows, highs = lows - room, highs + room
         chart = Chart(
             Axis(lows[0], highs[0], label=shorten(a, 34)),
             Axis(lows[1], highs[1], label=shorten(b, 30)),

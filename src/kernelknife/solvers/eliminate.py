@@ -23,7 +23,7 @@ DAMPING_RANGE = (1e-8, 1e12)
 # more than promised relaxes the model by RELAXATION, one that gains less tightens it.
 RELAXATION, RELAXED_MIN, RELAXED_START = 1.5, 0.2, 0.5
 INNER_TOL = 0.1  # accuracy of the coefficients, relative to what the step promises
-CONVEX_TOL = 1e-6  # of the tolerance, where the problem is convex
+CONVEX_TOL = 1e-3  # of the tolerance, where the problem is convex
 FINAL_TOL = 1e-10  # and that of the coefficients returned
 # Dropping a feature is tried where the model says that the fit loses less than this share of
 # the penalty saved; in 240 points of paths, one drop in forty that paid lay beyond it.
