@@ -101,9 +101,10 @@ def test_path(call, table, tmp_path):
 
 
 def test_report_and_demo(call, table, tmp_path, monkeypatch):
-    code, out, _ = call("report", table, "-t", "y", *QUICK, "-o", tmp_path / "r.html")
+    code, out, err = call("report", table, "-t", "y", *QUICK, "-o", tmp_path / "r.html")
     assert code == 0
-    assert f"Report: {tmp_path / 'r.html'}" in out
+    assert f"Report: {tmp_path / 'r.html'}" in err
+    assert "columns selected for y" in out
     monkeypatch.chdir(tmp_path)
     code, out, _ = call("demo")
     assert code == 0

@@ -15,18 +15,24 @@ from typing import Any
 
 import numpy as np
 
-from kernelknife._arrays import (
-    LinAlgError,
-    factorize_lower,
-    gram,
-    like,
-    mirrored,
-    namespace,
-    solve_factored,
-    to_host,
-)
-from kernelknife.coefficients import IndefiniteKernelError
+from kernelknife._arrays import like, namespace, to_host
 from kernelknife.problem import Linearization, Problem, kkt_residual, null_objective
+from kernelknife.sums import (
+    Chain,
+    Setting,
+    Step,
+    exact_model,
+    gradient_sums,
+    loss_sums,
+    model_sums,
+    newton_step,
+    newton_sums,
+    norm_matrix,
+    primal_sums,
+    reduced_model,
+    second_sums,
+    slope_sums,
+)
 
 __all__ = ["NystromProblem", "NystromState"]
 
@@ -36,264 +42,6 @@ RIDGE = 1e-10
 MAX_NEWTON = 50
 NULL_ROWS = 10_000
 EXACT_LIMIT = 16  # most weights for which the exact Hessian is computed
-
-
-@dataclass(frozen=True)
-class Setting:
-    """What a block needs to know: how to make its kernel matrix."""
-
-    kernel: Any
-    loss: Any
-    index: np.ndarray  # the columns with weight, of all columns of X
-    center: np.ndarray
-    scale: np.ndarray
-    v: np.ndarray
-
-    def standardized(self, block):
-        """Return the block's columns, standardised."""
-        X = block.columns(self.index)
-        return (X - like(self.center, X)) / like(self.scale, X)
-
-    def evaluate(self, block, Z):
-        """Return the block's standardised columns, the centres, the form and the kernel matrix."""
-        memory = getattr(block, "memory", None)
-        if memory is not None and block.number in memory and memory[block.number][0] is self:
-            return memory[block.number][1]
-        X = self.standardized(block)
-        Z = like(Z, X)
-        found = (X, Z, *self.kernel.evaluate(X, Z, like(self.v, X)))
-        if memory is not None:
-            memory[block.number] = (self, found)
-        return found
-
-
-def newton_sums(block, Z, setting, C, b):
-    """Return loss, ``[K 1]' g`` and ``[K 1]' H [K 1]`` of a block, per column of scores."""
-    _, _, _, K = setting.evaluate(block, Z)
-    xp, loss = namespace(K), setting.loss
-    Y, s = like_rows(block, K)
-    F = K @ like(C, K) + like(b, K)
-    total = xp.sum(s[:, None] * loss.value(Y, F))
-    G = s[:, None] * loss.gradient(Y, F)
-    H = s[:, None] * loss.curvature(Y, F)
-    slopes = xp.concat([K.T @ G, xp.sum(G, axis=0)[None, :]], axis=0)
-    curvatures = []
-    for q in range(1 if loss.constant_curvature else H.shape[1]):
-        h, A = H[:, q], K
-        least, most = float(xp.min(h)), float(xp.max(h))
-        if least == 0.0 < most:
-            # A hinge is flat beyond the margin: those rows have no part in the curvature.
-            rows = xp.nonzero(h)[0]
-            A, h = xp.take(K, rows, axis=0), xp.take(h, rows, axis=0)
-            least = float(xp.min(h))
-        inner = most * gram(A) if least == most else gram(A * xp.sqrt(h)[:, None])
-        edge = (A.T @ h)[None, :]
-        corner = xp.sum(h)
-        bottom = xp.concat([edge, xp.reshape(corner, (1, 1))], axis=1)
-        right = xp.zeros_like(edge.T)
-        curvatures.append(xp.concat([xp.concat([inner, right], axis=1), bottom], axis=0))
-    return total, slopes, xp.stack(curvatures)
-
-
-def model_sums(block, Z, setting, C, b, chain):
-    """Return ``g' A``, ``A' H A`` and ``[K 1]' H A`` of a block, per column of scores."""
-    X, Z, S, K = setting.evaluate(block, Z)
-    xp, loss = namespace(K), setting.loss
-    Y, s = like_rows(block, K)
-    C = like(C, K)
-    F = K @ C + like(b, K)
-    G = s[:, None] * loss.gradient(Y, F)
-    H = s[:, None] * loss.curvature(Y, F)
-    gradient, squares, crosses = 0.0, [], []
-    for q in range(F.shape[1]):
-        A = chain(setting.kernel.jacobian(X, Z, S, K, C[:, q]))
-        gradient = gradient + G[:, q] @ A
-        weighted = A * H[:, q][:, None]
-        squares.append(A.T @ weighted)
-        crosses.append(xp.concat([K.T @ weighted, xp.sum(weighted, axis=0)[None, :]], axis=0))
-    return gradient, xp.stack(squares), xp.stack(crosses)
-
-
-def slope_sums(block, Z, setting, C, b, columns):
-    """Return ``X' g`` of a block, over the columns of another setting."""
-    _, _, _, K = setting.evaluate(block, Z)
-    Y, s = like_rows(block, K)
-    G = s[:, None] * setting.loss.gradient(Y, K @ like(C, K) + like(b, K))
-    return (columns.standardized(block).T @ G,)
-
-
-def primal_sums(block, Z, setting, C, b, columns, T, chain):
-    """Return :func:`model_sums` of a linear kernel, where ``A_j = x_j t_j``."""
-    _, _, _, K = setting.evaluate(block, Z)
-    xp = namespace(K)
-    Y, s = like_rows(block, K)
-    H = s[:, None] * setting.loss.curvature(Y, K @ like(C, K) + like(b, K))
-    X, T = columns.standardized(block), like(T, K)
-    squares, crosses = [], []
-    for q in range(H.shape[1]):
-        A = chain(X * T[:, q])
-        weighted = A * H[:, q][:, None]
-        squares.append(A.T @ weighted)
-        crosses.append(xp.concat([K.T @ weighted, xp.sum(weighted, axis=0)[None, :]], axis=0))
-    return xp.zeros_like(squares[0][0, ...]), xp.stack(squares), xp.stack(crosses)
-
-
-def second_sums(block, Z, setting, C, b, chain):
-    """Return what the exact Hessian adds: second derivatives of K, and ``(dK/dw_j)' g``."""
-    X, Z, S, K = setting.evaluate(block, Z)
-    xp = namespace(K)
-    Y, s = like_rows(block, K)
-    C = like(C, K)
-    G = s[:, None] * setting.loss.gradient(Y, K @ C + like(b, K))
-    kernel = setting.kernel
-    turned = [chain(kernel.jacobian(Z, X, S.T, K.T, G[:, q])) for q in range(G.shape[1])]
-    return kernel.hessian(X, Z, S, K, G, C), xp.stack(turned)
-
-
-def gradient_sums(block, Z, setting, C, b):
-    """Return ``sum_i g_i (dK/dv_j c)_i`` of a block."""
-    X, Z, S, K = setting.evaluate(block, Z)
-    Y, s = like_rows(block, K)
-    C = like(C, K)
-    G = s[:, None] * setting.loss.gradient(Y, K @ C + like(b, K))
-    return (setting.kernel.gradient(X, Z, S, K, G, C),)
-
-
-def loss_sums(block, Z, setting, C, b):
-    """Return the loss of a block."""
-    _, _, _, K = setting.evaluate(block, Z)
-    Y, s = like_rows(block, K)
-    F = K @ like(C, K) + like(b, K)
-    return (namespace(K).sum(s[:, None] * setting.loss.value(Y, F)),)
-
-
-def like_rows(block, K):
-    """Return a block's targets and weights where its kernel matrix is."""
-    if isinstance(K, np.ndarray):
-        return np.asarray(block.y, dtype=float), np.asarray(block.s, dtype=float)
-    return block.y, block.s
-
-
-@dataclass(frozen=True)
-class Chain:
-    """Turns derivatives in the form's ``v`` into derivatives in the weights."""
-
-    factor: np.ndarray | None  # 2 w of every column, None for kernels linear in the weights
-    first: np.ndarray | None  # where each weight's columns begin, None for one column each
-
-    def __call__(self, in_v):
-        if self.factor is not None:
-            in_v = in_v * like(self.factor, in_v)
-        if self.first is None:
-            return in_v
-        if isinstance(in_v, np.ndarray):
-            return np.add.reduceat(in_v, self.first, axis=-1)
-        xp = namespace(in_v)
-        ends = [*self.first[1:], in_v.shape[-1]]
-        sums = [xp.sum(in_v[..., a:z], axis=-1) for a, z in zip(self.first, ends, strict=True)]
-        return xp.stack(sums, axis=-1)
-
-
-@dataclass(frozen=True)
-class Step:
-    """A Newton step of the coefficients, where the sums are: only its small parts travel."""
-
-    value: float
-    decrement: float
-    loss: float
-    coefficients: np.ndarray  # intercept last, after the step
-    factors: list
-
-    def factor(self, q):
-        """Return the factorisation of a column of scores; constant curvature has one for all."""
-        return self.factors[min(q, len(self.factors) - 1)]
-
-    def small(self):
-        """Return what the caller needs to decide."""
-        return self.value, self.decrement, self.loss, self.coefficients
-
-
-def norm_matrix(own, setting, ridge):
-    """Return the matrix of the machine's norm: ``K(Z, Z)`` and a ridge."""
-    M = setting.kernel(own, own, like(setting.v, own))
-    return M + ridge * namespace(M).eye(M.shape[0], dtype=M.dtype, **_device(M))
-
-
-def newton_step(sums, M, alpha, coefficients, fit_intercept, constant):
-    """Solve for the step of the coefficients from the sums at them."""
-    total, slopes, curvatures = sums
-    xp, m, k = namespace(slopes), M.shape[0], slopes.shape[1]
-    c = like(coefficients, slopes)
-    Mc = M @ c[:m, :]
-    size = m + 1 if fit_intercept else m
-    edge = xp.zeros_like(c[m:, :])
-    slope = (slopes + 2.0 * alpha * xp.concat([Mc, edge], axis=0))[:size, :]
-    factors, steps = [], []
-    for q in range(k):
-        if q < curvatures.shape[0]:
-            factors.append(factorize(curvatures[q, :size, :size], M, alpha))
-        steps.append(solve_factored(factors[-1], -slope[:, q : q + 1]))
-    step = xp.concat(steps, axis=1)
-    decrement = -_dot(slope, step)
-    if not fit_intercept:
-        step = xp.concat([step, edge], axis=0)
-    after, loss = c + step, float(total)
-    value = loss + alpha * _dot(c[:m, :], Mc)
-    if constant:
-        # The loss is a quadratic: its value after the step is known without another pass.
-        curvature = mirrored(curvatures[0, ...])
-        loss += _dot(slopes, step) + 0.5 * _dot(step, curvature @ step)
-        value = loss + alpha * _dot(after[:m, :], M @ after[:m, :])
-    return Step(value, decrement, loss, to_host(after), factors)
-
-
-def _dot(a, b):
-    return float(namespace(a).sum(a * b))
-
-
-def factorize(curvature, M, alpha):
-    """Factorise ``[K 1]' H [K 1] + 2 alpha M``, given by its lower triangle."""
-    xp, m, size = namespace(curvature), M.shape[0], curvature.shape[0]
-    A = curvature[:m, :m] + 2.0 * alpha * M
-    if size > m:
-        A = xp.concat([A, curvature[m:, :m]], axis=0)
-        A = xp.concat([A, curvature[:, m:]], axis=1)
-    try:
-        return factorize_lower(A, 0.0)
-    except LinAlgError:
-        raise IndefiniteKernelError(
-            "The kernel matrix of the centres plus its regularisation is not positive definite at "
-            "these weights: raise alpha, or lower the kernel's gamma."
-        ) from None
-
-
-def reduced_model(sums, step, fit_intercept, m):
-    """Return gradient and Gauss-Newton matrix with the coefficients eliminated."""
-    gradient, squares, crosses = sums
-    size = m + 1 if fit_intercept else m
-    Q = np.zeros(squares.shape[1:])
-    for q in range(squares.shape[0]):
-        B = crosses[q, :size, :]
-        Q += to_host(squares[q, ...] - B.T @ solve_factored(step.factor(q), B))
-    return to_host(gradient), Q
-
-
-def exact_model(sums, seconds, own, step, fit_intercept, m):
-    """Return the Hessian's part that is not diagonal, and how coefficients respond.
-
-    ``own`` holds ``2 alpha (dM/dw_j) c`` per column of scores, m x p.
-    """
-    _, squares, crosses = sums
-    in_v, turned = seconds
-    size = m + 1 if fit_intercept else m
-    Q, responses = np.zeros(squares.shape[1:]), []
-    for q in range(squares.shape[0]):
-        B = np.array(to_host(crosses[q, :size, :]))
-        B[:m] += to_host(turned[q, ...]) + own[q]
-        response = to_host(solve_factored(step.factor(q), like(B, crosses)))
-        Q += to_host(squares[q, ...]) - B.T @ response
-        responses.append(response)
-    return to_host(in_v), Q, np.stack(responses, axis=2)
 
 
 @dataclass(frozen=True)
@@ -719,11 +467,6 @@ class NystromProblem:
     def optimality(self, w, active, gradient):
         """Return the KKT residual, as :meth:`kernelknife.problem.Problem.optimality` does."""
         return kkt_residual(w[active], gradient, self.null_value)
-
-
-def _device(x):
-    """Return the device of an array as a keyword, none for NumPy."""
-    return {} if isinstance(x, np.ndarray) else {"device": x.device}
 
 
 def _null_of(sample, loss, fit_intercept, each):

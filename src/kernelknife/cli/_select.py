@@ -1,4 +1,4 @@
-"""``kernelknife select``, ``report`` and ``demo``: choose, print, write."""
+"""``kernelknife select`` and ``demo``: choose, print, write."""
 
 import contextlib
 import json as json_module
@@ -12,7 +12,7 @@ from kernelknife.selection import select_features
 from kernelknife.storage import save_model, write_file
 from kernelknife.tables import read_table
 
-__all__ = ["choose", "demo", "report", "select", "writing"]
+__all__ = ["check_writable", "choose", "demo", "select", "writing"]
 
 
 def choose(frame, target, settings):
@@ -124,18 +124,6 @@ def show(selection):
     elif not selection.better:
         gain = f"{number(selection.advantage.mean)} +- {number(selection.advantage.spread)}"
         out.print(f"\nNo sure finding: better than a constant by {gain} only.", markup=False)
-
-
-def report(data, target, settings, reading, *, output, cluster):
-    """Choose the columns and write the report."""
-    output = Path(output)
-    check_writable(output, source=data)
-    with on_cluster(cluster):
-        selection = choose(read_table(data, **reading), target, settings)
-    with writing(output):
-        write_file(output, build_report(selection, str(data), reading))
-    show(selection)
-    out.print(f"Report: {output.resolve()}", markup=False)
 
 
 def demo(output):

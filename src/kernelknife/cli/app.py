@@ -197,45 +197,18 @@ def select(
     raise typer.Exit(code)
 
 
-@app.command()
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def report(
+    context: typer.Context,
     data: Data,
-    target: Target,
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")] = Path(
         "report.html"
     ),
-    drop: Drop = None,
-    ids: Ids = None,
-    group: Group = None,
-    task: TaskOption = None,
-    impute: ImputeOption = None,
-    drop_missing: DropMissing = False,
-    kernel: KernelOption = Kernel.rbf,
-    loss: LossOption = None,
-    alpha: Alpha = None,
-    sparsity: Sparsity = None,
-    features: Features = None,
-    rule: RuleOption = Rule.min,
-    folds: Folds = None,
-    hold_out: HoldOut = 0.0,
-    centers: Centers = None,
-    cluster: Cluster = None,
-    seed: Seed = 0,
-    jobs: Jobs = -1,
-    encoding: Encoding = "utf-8",
-    missing: Missing = None,
-    decimal: Decimal = ".",
 ):
-    """Write a report on which columns matter: one HTML file that needs nothing else."""
-    from kernelknife.cli import _select
-
-    settings = _settings(
-        drop=drop, ids=ids, group=group, task=task, impute=impute, drop_missing=drop_missing,
-        kernel=kernel, loss=loss, alpha=alpha, sparsity=sparsity, n_features=features, rule=rule,
-        folds=folds, hold_out=hold_out, n_centers=centers, random_state=seed, n_jobs=jobs,
-    )  # fmt: skip
-    reading = _reading(encoding, missing, decimal)
-    _select.report(data, target, settings, reading, output=output, cluster=cluster)
+    """Write a report on which columns matter: select with --report, and all of its options."""
+    command = typer.main.get_command(app).commands["select"]  # type: ignore[attr-defined]
+    arguments = [data, *context.args, "--report", str(output)]
+    raise typer.Exit(command.main(arguments, "kernelknife select", standalone_mode=False) or 0)
 
 
 @app.command()
