@@ -17,7 +17,7 @@ from kernelknife.centers import CENTERS, choose_centers
 from kernelknife.kernels import KERNELS, RBF
 from kernelknife.large import measure_columns
 from kernelknife.losses import LOSSES
-from kernelknife.rows import ArrayRows, RowsError
+from kernelknife.rows import ArrayRows, DaskRows, RowsError
 
 DEFINITE = [name for name, kernel in KERNELS.items() if not kernel.indefinite]
 
@@ -285,6 +285,25 @@ def test_gaps_on_a_cluster(cluster, data):
     X[310, 2] = np.inf
     with pytest.raises(RowsError, match="Block 3: column 2 has 1"):
         KnifeRegressor(n_centers=10).fit(*chunks(X, data[1]))
+
+
+def test_a_cluster_that_goes_away(data, monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    cluster = distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, dashboard_address=":0", memory_limit=0
+    )
+    client = distributed.Client(cluster)
+    monkeypatch.setattr("kernelknife.large._client", lambda: client)
+    fetch = DaskRows.fetch
+
+    def fetch_from_nowhere(self, result):
+        cluster.close()
+        return fetch(self, result)
+
+    monkeypatch.setattr(DaskRows, "fetch", fetch_from_nowhere)
+    with pytest.raises(RuntimeError, match="cluster went away"):
+        KnifeRegressor(n_centers=60, sparsity=10.0).fit(*chunks(*data))
+    client.close()
 
 
 def test_dask_without_a_cluster_and_data_frames(data, monkeypatch):

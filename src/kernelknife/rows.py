@@ -11,7 +11,7 @@ cluster with the same blocks give the same answer.
 
 import os
 from collections import deque
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -375,7 +375,21 @@ class DaskRows:
 
     def fetch(self, result):
         """Bring a result here."""
-        return self.client.gather(result) if hasattr(result, "status") else result
+        if not hasattr(result, "status"):
+            return result
+        killed = import_optional("distributed", "kernelknife[cluster]", "A cluster").KilledWorker
+        try:
+            return self.client.gather(result)
+        except killed as error:
+            raise RuntimeError(
+                f"The cluster's workers died again and again at the same work ({error}): give them "
+                "more memory, or lower n_centers or the size of the chunks."
+            ) from error
+        except (CancelledError, TimeoutError, OSError) as error:
+            raise RuntimeError(
+                f"The Dask cluster went away during the fit ({type(error).__name__}): nothing is "
+                "fitted. Start it again and fit again."
+            ) from error
 
     def sample(self, index):
         """Return some rows, X, y and s, gathered on one worker."""
