@@ -306,6 +306,24 @@ def test_a_cluster_that_goes_away(data, monkeypatch):
     client.close()
 
 
+def test_the_command_on_a_cluster(cluster, data, tmp_path, monkeypatch, capsys):
+    from kernelknife.cli import main
+
+    folder = write_folder(tmp_path / "data", *data)
+    words = ["kernelknife", "select", str(folder), "-t", "y", "--alpha", "0.3", "--folds", "3"]
+    monkeypatch.setattr("sys.argv", [*words, "--cluster", cluster.scheduler.address])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert stop.value.code == 0
+    assert "x1\t" in capsys.readouterr().out
+    monkeypatch.setattr("sys.argv", [*words, "--cluster", "tcp://127.0.0.1:9"])
+    monkeypatch.setattr("kernelknife.cli._select.CLUSTER_TIMEOUT", 1)
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert stop.value.code == 2
+    assert "There is no Dask scheduler at tcp://127.0.0.1:9" in capsys.readouterr().err
+
+
 def test_dask_without_a_cluster_and_data_frames(data, monkeypatch):
     monkeypatch.setattr("kernelknife.large._client", lambda: None)
     X, y = data

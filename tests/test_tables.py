@@ -69,7 +69,20 @@ def test_missing_files_suggest_a_neighbour(tmp_path):
     write(tmp_path, TEXT, "patients.csv")
     with pytest.raises(TableError, match=r"no file .*patiens\.csv\. Did you mean .*patients\.csv"):
         read_table(tmp_path / "patiens.csv")
-    with pytest.raises(TableError, match="is a folder"):
+    with pytest.raises(TableError, match="folder without Parquet files"):
+        read_table(tmp_path)
+
+
+def test_a_folder_of_parquet_files(tmp_path):
+    whole = frame()
+    whole.iloc[:5].to_parquet(tmp_path / "a.parquet")
+    whole.iloc[5:].to_parquet(tmp_path / "b.parquet")
+    pd.testing.assert_frame_equal(read_table(tmp_path), whole, check_dtype=False)
+    whole.iloc[5:].assign(x="text").to_parquet(tmp_path / "b.parquet")
+    with pytest.raises(TableError, match="Column 'x' holds texts in some files"):
+        read_table(tmp_path)
+    whole.iloc[5:].drop(columns="kind").to_parquet(tmp_path / "b.parquet")
+    with pytest.raises(TableError, match=r"b\.parquet lacks the column 'kind'"):
         read_table(tmp_path)
 
 

@@ -50,8 +50,8 @@ def read_table(source, encoding="utf-8", missing=(), decimal="."):
     Parameters
     ----------
     source : path or "-"
-        CSV, TSV, Parquet or Feather, told by the ending; text files also with gzip. Standard
-        input holds CSV.
+        CSV, TSV, Parquet or Feather, told by the ending; text files also with gzip; or a folder
+        of Parquet files. Standard input holds CSV.
     encoding : str, default="utf-8"
     missing : sequence of str, default=()
         Texts that stand for a missing value, beside the usual ones.
@@ -71,7 +71,7 @@ def read_table(source, encoding="utf-8", missing=(), decimal="."):
         name = str(source)
         endings = [ending.lower() for ending in path.suffixes]
         if path.is_dir():
-            raise TableError(f"{name} is a folder; name a file.")
+            return _read_folder(pandas, path)
         if endings[-1:] in ([".parquet"], [".feather"]):
             return _read_binary(pandas, path, endings[-1])
         try:
@@ -99,6 +99,24 @@ def _nearby(path):
     names = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
     close = difflib.get_close_matches(path.name, names, 1)
     return f" Did you mean {folder / close[0]}?" if close else ""
+
+
+def _read_folder(pandas, folder):
+    """Read the Parquet files of a folder; they must have the same columns of the same types."""
+    files = sorted(folder.glob("*.parquet"))
+    if not files:
+        raise TableError(f"{folder} is a folder without Parquet files; name a file.")
+    frames = [_read_binary(pandas, file, ".parquet") for file in files]
+    for file, frame in zip(files, frames, strict=True):
+        missing = [name for name in frames[0].columns if name not in frame.columns]
+        if missing:
+            raise TableError(f"{file} lacks the column {missing[0]!r} that other files have.")
+        for name in frames[0].columns:
+            if _is_text(frame[name]) != _is_text(frames[0][name]):
+                raise TableError(
+                    f"Column {name!r} holds texts in some files and numbers in others."
+                )
+    return pandas.concat([frame[frames[0].columns] for frame in frames], ignore_index=True)
 
 
 def _read_binary(pandas, path, ending):

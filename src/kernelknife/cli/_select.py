@@ -15,6 +15,9 @@ from kernelknife.tables import read_table
 __all__ = ["check_writable", "choose", "demo", "select", "writing"]
 
 
+CLUSTER_TIMEOUT = 10  # seconds
+
+
 def choose(frame, target, settings):
     """Run the selection with progress and warnings on standard error."""
     with warned(), fold_bar() as callbacks:
@@ -33,7 +36,7 @@ def on_cluster(address):
 
     distributed = import_optional("distributed", "kernelknife[cluster]", "A cluster")
     try:
-        client = distributed.Client(address, timeout=10)
+        client = distributed.Client(address, timeout=CLUSTER_TIMEOUT)
     except (OSError, TimeoutError, ValueError) as error:
         raise Failure(f"There is no Dask scheduler at {address}: {error}") from error
     with client, joblib.parallel_config(backend="dask"):

@@ -32,7 +32,7 @@ Task = StrEnum("Task", ["regression", "classification"])
 Impute = StrEnum("Impute", ["median"])
 Rule = StrEnum("Rule", {"min": "min", "one_se": "1se"})
 
-Data = Annotated[str, typer.Argument(help="CSV, TSV (also gzip), Parquet or Feather; - for stdin.")]
+Data = Annotated[str, typer.Argument(help="CSV, TSV (also gzip), Parquet, Feather; - for stdin.")]
 Target = Annotated[str, typer.Option("--target", "-t", help="Column to predict.")]
 Drop = Annotated[list[str] | None, typer.Option("--drop", help="Column to leave out; repeatable.")]
 Ids = Annotated[list[str] | None, typer.Option("--id", help="Identifier, left out; repeatable.")]
