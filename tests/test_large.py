@@ -333,6 +333,92 @@ def test_dask_without_a_cluster_and_data_frames(data, monkeypatch):
     assert list(model.get_feature_names_out()) == ["b", "e", "g"]
 
 
+# -- corners --------------------------------------------------------------------------------------
+
+
+def test_no_feature_left(data, tmp_path):
+    X, y = data[0][:200], data[1][:200]
+    for options in ({"kernel": "linear"}, {}):
+        model = KnifeRegressor(n_centers=30, sparsity=1e6, **options).fit(X, y)
+        assert not model.weights_.any()
+        assert_allclose(model.predict(X), y.mean(), atol=1e-6)
+    folder = write_folder(tmp_path / "data", X, y)
+    assert not KnifeRegressor(n_centers=30, sparsity=1e6).fit(folder, "y").weights_.any()
+    strict = array_api_strict.asarray(X)
+    model = KnifeRegressor(n_centers=30, n_features_to_select=1).fit(strict, y)
+    assert model.get_support().sum() == 1
+
+
+def test_linear_paths_on_centers_count_as_the_exact_ones(data):
+    X, y = data[0][:200], data[1][:200]
+    grid = [0.0, 1.0, 10.0, 100.0, 1000.0]
+    exact = knife_path(X, y, kernel="linear", sparsities=grid)
+    ours = knife_path(X, y, kernel="linear", sparsities=grid, n_centers=50)
+    assert_array_equal(ours.n_selected, exact.n_selected)
+
+
+def test_predicting_lazy_rows_is_checked(data, tmp_path):
+    X, y = data
+    model = KnifeRegressor(n_centers=60, sparsity=10.0).fit(X, y)
+    folder = write_folder(tmp_path / "data", X, y)
+    with pytest.raises(ValueError, match="X has 9 columns, the model was fitted on 8"):
+        model.predict(folder)
+    with pytest.raises(ValueError, match="X has 3 columns"):
+        model.predict(da.from_array(X[:, :3]))
+    with pytest.raises(ValueError, match="X has 3 columns"):
+        model.predict(array_api_strict.asarray(X[:, :3]))
+    named = KnifeRegressor(n_centers=60, sparsity=10.0).fit(folder, "y")
+    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(8)])
+    turned = dd.from_pandas(frame[frame.columns[::-1]], npartitions=2)
+    assert_allclose(named.predict(turned).compute(), named.predict(frame))
+    frame.loc[3, "x1"] = np.nan
+    with pytest.raises(ValueError, match="contains NaN in column 'x1'"):
+        named.predict(dd.from_pandas(frame, npartitions=2)).compute()
+
+
+def test_a_class_too_rare_for_the_subsample(monkeypatch, rng):
+    monkeypatch.setattr("kernelknife.nystrom.NystromProblem.subsample_rows", 20)
+    X = rng.normal(size=(300, 3))
+    y = np.zeros(300, dtype=int)
+    y[:2] = 1
+    assert KnifeClassifier(n_centers=20).fit(X, y).score(X, y) > 0.9
+
+
+def test_rows_of_no_weight_are_not_there(data):
+    X, y = data[0][:200].copy(), data[1][:200].copy()
+    s = np.r_[np.ones(100), np.zeros(100)]
+    X[100:] *= 1e6
+    y[100:] *= 1e3
+    for loss in ("squared", "huber"):
+        one = KnifeRegressor(loss=loss, n_centers=40, sparsity=2.0).fit(X, y, sample_weight=s)
+        two = KnifeRegressor(loss=loss, n_centers=40, sparsity=2.0).fit(X[:100], y[:100])
+        assert_allclose(one.weights_, two.weights_, atol=1e-8)
+
+
+def test_refreshing_keeps_what_was_asked(data):
+    X, y = data
+    given = KnifeRegressor(centers=X[:50], sparsity=10.0, refresh_centers=True).fit(X, y)
+    assert given.get_support().sum() == 3
+    assert (
+        not KnifeRegressor(n_centers=30, sparsity=1e6, refresh_centers=True)
+        .fit(X, y)
+        .weights_.any()
+    )
+    exactly = KnifeRegressor(n_centers=30, n_features_to_select=2, refresh_centers=True).fit(X, y)
+    assert exactly.get_support().sum() == 2
+
+
+def test_dask_chunks_that_differ(data, monkeypatch):
+    monkeypatch.setattr("kernelknife.large._client", lambda: None)
+    X, y = data
+    lazy = da.from_array(X, chunks=(130, 3)), da.from_array(y, chunks=90)
+    assert_array_equal(
+        KnifeRegressor(n_centers=60, sparsity=10.0).fit(*lazy).get_support(indices=True), [1, 4, 6]
+    )
+    two = KnifeRegressor(n_centers=60, sparsity=10.0).fit(lazy[0], np.column_stack([y, y]))
+    assert two.predict(X).shape == (800, 2)
+
+
 # -- refusals -------------------------------------------------------------------------------------
 
 
@@ -351,5 +437,11 @@ def test_what_centers_cannot_do(data):
         KnifeRegressor(n_centers=0).fit(X, y)
     with pytest.raises(TypeError, match="needs an array or a data frame"):
         KnifeRegressorCV().fit(da.from_array(X), da.from_array(y))
+    with pytest.raises(ValueError, match="Unknown label type"):
+        KnifeClassifier(n_centers=10).fit(X, y)
+    with pytest.raises(ValueError, match="sample_weight"):
+        KnifeRegressor(n_centers=10).fit(array_api_strict.asarray(X), y, -np.ones(800))
+    with pytest.raises(ValueError, match="Pass task="):
+        knife_path("folder", "y")
     with pytest.raises(ValueError, match=r"800 rows and y has 700"):
         KnifeRegressor(n_centers=10).fit(array_api_strict.asarray(X), y[:700])

@@ -252,3 +252,20 @@ def test_progress_is_shown_when_asked(sinusoid, capfd):
 def test_mistakes_are_explained(options, error, words, sinusoid):
     with pytest.raises(error, match=words):
         knife_path(*sinusoid, **options)
+
+
+def test_linear_paths_with_one_update_per_point_reach_the_end(rng):
+    X = rng.normal(size=(200, 5))
+    y = np.sin(2 * X[:, 1]) + X[:, 3] + 0.1 * rng.normal(size=200)
+    full = knife_path(X, y, kernel="linear")
+    quick = knife_path(X, y, kernel="linear", updates_per_point=1)
+    assert quick.sparsities[-1] > 0.5 * full.sparsities[-1]
+
+
+def test_linear_paths_know_features_that_cost_nothing(rng):
+    z, u = rng.normal(size=(2, 100))
+    X, y = np.column_stack([z, z + u]), u - z
+    path = knife_path(X, y, kernel="linear", feature_costs=[0, 1], sparsities=6)
+    assert path.weights[-1, 1] == 0
+    assert path.weights[-2, 1] > 0
+    assert (path.weights[:, 0] == 1).all()

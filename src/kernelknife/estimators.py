@@ -201,8 +201,11 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
             starts = self._make_starts(prepared)
         else:
             settings = self._start_settings(prepared)
-            w, results = on_some_rows(problem, solve_small, solver, settings, sparsity)
-            starts = [Start("subsample", w, relax=False)]
+            small = on_some_rows(problem, solve_small, solver, settings, sparsity)
+            if small is None:
+                starts = self._make_starts(prepared)
+            else:
+                starts, results = [Start("subsample", small[0], relax=False)], small[1]
         watch = task.watch("iteration")
         solution, found = best_start(problem, solver, starts, sparsity, callback=watch)
         return solution, [*results, *found]
@@ -210,7 +213,11 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
     def _refresh(self, prepared, solution, task):
         """Choose the centres anew in the geometry of the weights and go on from there."""
         problem = prepared.problem
-        if not self.refresh_centers or not isinstance(problem, NystromProblem):
+        wanted = self.refresh_centers and isinstance(problem, NystromProblem)
+        # Given centres are the user's, an exact number of features belongs to its centres, and
+        # without a weight there is no geometry.
+        given = not isinstance(self.centers, str) or self.n_features_to_select is not None
+        if not wanted or given or not solution.w.any():
             return prepared, solution
         Z = refreshed_centers(problem, prepared.columns, solution.w, self.centers, self._seed())
         problem = problem.with_centers(Z)
@@ -222,8 +229,8 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
         """Follow the path of the prepared data."""
         problem, solver = prepared.problem, self._make_solver()
         if isinstance(problem, NystromProblem) and problem.many_rows:
-            settings = self._start_settings(prepared)
-            starts = [on_some_rows(problem, choose_small, solver, settings)]
+            small = on_some_rows(problem, choose_small, solver, self._start_settings(prepared))
+            starts = self._make_starts(prepared) if small is None else [small]
         else:
             starts = self._make_starts(prepared)
         return trace_path(problem, solver, starts, sparsities, **options)
@@ -363,6 +370,12 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
             X, y = self._validate(X, y, dtype=(np.float64, np.float32))
             if sample_weight is not None:
                 sample_weight = check_sample_weight(sample_weight, len(X))
+                counted = np.flatnonzero(sample_weight)
+                if len(counted) < len(X):
+                    X, y, sample_weight = X[counted], y[counted], sample_weight[counted]
+        elif is_foreign(X) and sample_weight is not None:
+            host = to_host(sample_weight) if is_foreign(sample_weight) else sample_weight
+            sample_weight = check_sample_weight(host, X.shape[0])
         source = open_source(X, y, sample_weight, self._task, loss, self.standardize)
         if is_lazy(X):
             self.n_features_in_ = source.rows.shape[1]
@@ -489,7 +502,8 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
     def _scores(self, X):
         check_is_fitted(self)
         if is_lazy(X):
-            return scores_of(self._machine, X, getattr(self, "feature_names_in_", None))
+            names = getattr(self, "feature_names_in_", None)
+            return scores_of(self._machine, X, names, self.n_features_in_)
         X = self._check_rows(X)
         with limited_blas(max(len(X), len(self._machine.vectors))):
             return self._machine.scores(X)
@@ -539,7 +553,8 @@ class KnifeRegressor(RegressorMixin, _BaseKnife):
 default="kmeans++"
         How to choose the centres, or the centres themselves.
     refresh_centers : bool, default=False
-        Whether to choose them anew in the geometry of the weights once these are found.
+        Whether ``fit`` chooses them anew in the geometry of the weights once these are found.
+        Paths, given centres and an exact number of features keep theirs.
     memory_budget : float, default=2**31
         Most bytes of a kernel matrix of all rows; beyond, 1,000 centres are used, with a
         warning.

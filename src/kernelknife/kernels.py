@@ -40,6 +40,7 @@ array([1])
 """
 
 from abc import ABC, abstractmethod
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -86,6 +87,12 @@ class Scaled:
             yield self.factor * row
 
 
+@cache
+def _pairs(p):
+    """Return the pairs of indices ``j <= k``; the same few sizes are asked for all the time."""
+    return np.triu_indices(p)
+
+
 class DotForm:
     """``S = (X * v) Z'``."""
 
@@ -113,7 +120,7 @@ class DotForm:
     def hessian(M, X, Z, u, a):
         """Return ``sum_il u_i M_il a_l (dS_il / dv_j) (dS_il / dv_k)``, shape (p, p)."""
         xp, p = namespace(X), X.shape[1]
-        j, k = np.triu_indices(p)
+        j, k = _pairs(p)
         if isinstance(X, np.ndarray):
             right = Z[:, j] * Z[:, k] * a[:, None]
             left = X[:, j] * X[:, k] * u[:, None]
@@ -138,9 +145,9 @@ class DistanceForm:
         # The two squared norms ride along as extra columns of the product, which saves
         # two passes over the n x m result.
         xp = namespace(X)
-        ones = xp.ones_like(X[:, :1]), xp.ones_like(Z[:, :1])
-        left = xp.concat([X * (-2.0 * v), ((X * X) @ v)[:, None], ones[0]], axis=1)
-        right = xp.concat([Z, ones[1], ((Z * Z) @ v)[:, None]], axis=1)
+        left_norm, right_norm = ((X * X) @ v)[:, None], ((Z * Z) @ v)[:, None]
+        left = xp.concat([X * (-2.0 * v), left_norm, xp.ones_like(left_norm)], axis=1)
+        right = xp.concat([Z, xp.ones_like(right_norm), right_norm], axis=1)
         return nonnegative(left @ right.T)
 
     @staticmethod

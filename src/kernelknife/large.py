@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
 
 from kernelknife._arrays import is_foreign, like, namespace, to_host
 from kernelknife._optional import import_optional
 from kernelknife.centers import CENTERS, choose_centers
 from kernelknife.nystrom import NystromProblem
-from kernelknife.preparation import Columns, Targets
+from kernelknife.preparation import Columns, Targets, check_finite
 from kernelknife.rows import (
     DEVICE_BLOCK_BYTES,
     ArrayRows,
@@ -112,6 +113,7 @@ def open_source(X, y, sample_weight, task, loss, standardize):
     if is_foreign(X):
         _check_device(X)
     if task == "classification":
+        check_classification_targets(host)
         encoder = Encoder.of_classes(np.unique(host))
     else:
         raw = np.asarray(host, dtype=float).reshape(len(host), -1)
@@ -134,7 +136,7 @@ def target_sums(block, shift):
 def _measure_targets(rows, loss, standardize):
     """Return how numeric targets are standardised, from sums over the blocks."""
     index = np.unique(np.linspace(0, rows.shape[0] - 1, 1000).astype(int))
-    sample = rows.fetch(rows.apply(_targets_of, rows.sample(index)))
+    sample, weight = rows.fetch(rows.apply(_targets_of, rows.sample(index)))
     shift = np.nan_to_num(sample.mean(axis=0))
     total, first, second = rows.fetch(rows.total(target_sums, shift, n_centers=rows.shape[1]))
     mean = first / total
@@ -146,7 +148,8 @@ def _measure_targets(rows, loss, standardize):
         return Encoder(np.zeros_like(center), np.ones_like(scale), None)
     if loss.robust:
         # A sample's median and deviation: outliers must not set the scale.
-        robust = Targets.from_values(sample, np.ones(len(sample)), True, robust=True)
+        counted = weight > 0
+        robust = Targets.from_values(sample[counted], weight[counted], True, robust=True)
         center, scale = robust.center, robust.scale
     return Encoder(center, scale, None)
 
@@ -175,6 +178,8 @@ def _open_parquet(folder, target, sample_weight, task, loss, standardize):
     if task == "classification":
         encoder = Encoder.of_classes(np.unique(values))
     else:
+        if values.dtype.kind not in "biuf":
+            raise RowsError(f"The target {target!r} holds {values.dtype}, not numbers.")
         rows.encode = _as_column
         encoder = _measure_targets(rows, loss, standardize)
     rows.encode = encoder
@@ -200,7 +205,8 @@ def _open_dask(X, y, sample_weight, task, loss, standardize):
     if hasattr(y, "to_dask_array"):
         y = y.to_dask_array(lengths=True)
     if not is_dask(y):
-        y = array.from_array(np.asarray(y), chunks=X.chunks[0])
+        y = np.asarray(y)
+        y = array.from_array(y, chunks=(X.chunks[0], *([-1] * (y.ndim - 1))))
     if np.isnan(X.shape[0]):
         X.compute_chunk_sizes()
     if y.shape[0] != X.shape[0]:
@@ -232,6 +238,8 @@ class _LazyRows(ArrayRows):
     """Rows of a Dask array without a cluster: computed chunk by chunk in this process."""
 
     def __init__(self, X, y):
+        X = X.rechunk({1: -1}) if len(X.chunks[1]) > 1 else X
+        y = y.rechunk({0: X.chunks[0]}) if y.chunks[0] != X.chunks[0] else y
         self.chunks, self.encode = (X.to_delayed().ravel(), y.to_delayed().ravel()), None
         self._memory = {}
         self.sizes = [int(size) for size in X.chunks[0]]
@@ -350,7 +358,7 @@ def pick_centers(rows, columns, n_centers, how, kernel, v, seed):
 
 
 def _centers_of(sample, columns, n_centers, how, kernel, v, seed):
-    X = columns.transform(sample[0])
+    X = columns.transform(sample[0][np.asarray(sample[2]) > 0])
     return X[choose_centers(X, n_centers, how, kernel, v, seed)]
 
 
@@ -359,7 +367,7 @@ def _means_of(sample):
 
 
 def _targets_of(sample):
-    return np.asarray(sample[1], dtype=float)
+    return np.asarray(sample[1], dtype=float), np.asarray(sample[2], dtype=float)
 
 
 def refreshed_centers(problem, columns, w, how, seed):
@@ -388,7 +396,10 @@ def _given_centers(centers, columns, p):
 
 
 def on_some_rows(problem, function, *arguments):
-    """Run ``function(problem on some of the rows, ...)`` where the rows are."""
+    """Run ``function(problem on some of the rows, ...)`` where the rows are.
+
+    Returns None where these rows cannot tell, for want of a class.
+    """
     rng = np.random.default_rng(problem.seed)
     index = np.sort(rng.choice(problem.n_rows, problem.subsample_rows, replace=False))
     rows = problem.rows
@@ -398,6 +409,8 @@ def on_some_rows(problem, function, *arguments):
 
 def _run_small(sample, problem, function, arguments):
     X, Y, s = sample
+    if problem.loss.task == "classification" and (np.ptp(Y, axis=0) == 0).any():
+        return None  # a class is so rare that these rows do not have it
     each = problem.n_rows / len(X)  # a row stands for so many
     problem = problem.on_rows(ArrayRows(X, Y, np.asarray(s, dtype=float) * each))
     return function(problem, *arguments)
@@ -415,19 +428,28 @@ def choose_small(problem, solver, settings):
     return Start(start.name, first.w, solves=spent)
 
 
-def scores_of(machine, X, names):
+def scores_of(machine, X, names, n_features):
     """Return the scores of rows of any kind, as the same kind where that is an array."""
     if isinstance(X, (str, os.PathLike)):
-        rows = ParquetRows(X, _any_target(X), names)
-        index = np.arange(len(rows.features))
-        return np.concatenate([machine.scores(block.columns(index)) for block in rows._blocks()])
+        rows = ParquetRows(X, None, names)
+        _check_width(len(rows.features), n_features)
+        index = np.arange(n_features)
+        found = [checked_scores(block.columns(index), machine, names) for block in rows._blocks()]
+        return np.concatenate(found)
     if is_dask(X):
         if hasattr(X, "to_dask_array"):
+            if names is not None:
+                absent = [name for name in names if name not in X.columns]
+                if absent:
+                    raise ValueError(f"X lacks the column {absent[0]!r} that the model needs.")
+                X = X[list(names)]
             X = X.to_dask_array(lengths=True)
+        _check_width(X.shape[1], n_features)
         if len(X.chunks[1]) > 1:
             X = X.rechunk({1: -1})
-        width = len(machine.intercept)
-        return X.map_blocks(machine.scores, dtype=float, chunks=(X.chunks[0], (width,)))
+        chunks = (X.chunks[0], (len(machine.intercept),))
+        return X.map_blocks(checked_scores, machine, names, dtype=float, chunks=chunks)
+    _check_width(X.shape[1], n_features)
     _check_device(X)
     xp = namespace(X)
     parts = []
@@ -443,14 +465,16 @@ def scores_of(machine, X, names):
     return xp.concat(parts, axis=0)
 
 
-def _any_target(folder):
-    """Return a column's name, for rows that are read without a target."""
-    parquet = import_optional("pyarrow.parquet", "pyarrow", "A Parquet folder")
-    path = Path(folder)
-    files = [path] if path.is_file() else sorted(path.glob("*.parquet"))
-    if not files:
-        raise RowsError(f"{folder} has no Parquet files (*.parquet).")
-    return parquet.ParquetFile(files[0]).schema_arrow.names[0]
+def checked_scores(X, machine, names):
+    """Return the scores of a block of rows without gaps."""
+    X = np.asarray(X, dtype=float)
+    check_finite(X, names)
+    return machine.scores(X)
+
+
+def _check_width(found, expected):
+    if found != expected:
+        raise ValueError(f"X has {found} columns, the model was fitted on {expected}.")
 
 
 def warn_centers(n_rows, n_centers, memory_budget):

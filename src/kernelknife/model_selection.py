@@ -84,7 +84,6 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         feature_costs=None,
         n_centers=None,
         centers="kmeans++",
-        refresh_centers=False,
         memory_budget=2**31,
         max_iter=None,
         tol=1e-4,
@@ -107,7 +106,6 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         self.feature_costs = feature_costs
         self.n_centers = n_centers
         self.centers = centers
-        self.refresh_centers = refresh_centers
         self.memory_budget = memory_budget
         self.max_iter = max_iter
         self.tol = tol
@@ -366,7 +364,7 @@ class KnifeRegressorCV(RegressorMixin, _BaseKnifeCV):
         is mostly luck, three times five. With ``groups``, None and a number keep them together.
     solver, start, n_starts, standardize, fit_intercept : see :class:`KnifeRegressor`
     feature_groups, feature_costs, max_iter, tol, random_state : see :class:`KnifeRegressor`
-    n_centers, centers, refresh_centers, memory_budget : see :class:`KnifeRegressor`
+    n_centers, centers, memory_budget : see :class:`KnifeRegressor`
     n_jobs : int, default=None
         Folds and alphas run in parallel through joblib, on any of its backends, each on one
         BLAS thread; the answer does not depend on it.
@@ -431,7 +429,7 @@ class KnifeClassifierCV(ClassifierMixin, _BaseKnifeCV):
     alphas, sparsities, rule, scoring, cv, n_jobs : see :class:`KnifeRegressorCV`
     solver, start, n_starts, standardize, fit_intercept : see :class:`KnifeRegressor`
     feature_groups, feature_costs, max_iter, tol, random_state : see :class:`KnifeRegressor`
-    n_centers, centers, refresh_centers, memory_budget : see :class:`KnifeRegressor`
+    n_centers, centers, memory_budget : see :class:`KnifeRegressor`
 
     Attributes
     ----------

@@ -17,6 +17,7 @@ from kernelknife.estimators import (
     Prepared,
     warn_not_converged,
 )
+from kernelknife.large import is_lazy
 from kernelknife.losses import LOSSES, Loss
 from kernelknife.solvers.trace import Trace, exactly
 
@@ -311,6 +312,8 @@ def _find_task(task, loss, y):
         return loss.task
     if isinstance(loss, str) and loss in LOSSES:
         return LOSSES[loss].task
+    if isinstance(y, str) or is_lazy(y):
+        raise ValueError("Pass task='regression' or task='classification': y is not looked at.")
     kind = type_of_target(y)
     if kind.startswith("continuous"):
         return "regression"

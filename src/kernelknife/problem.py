@@ -203,7 +203,7 @@ class Problem:
         The others satisfy their optimality conditions as they are; they are looked at again
         at the next state, so nothing is lost.
         """
-        if self.sticky or penalty is None:
+        if penalty is None or not self.kernel.convex:
             return self._differentiable(state.w)
         pulled = self.gradient(state) + penalty < 0
         return self._select(np.flatnonzero((state.w > 0) | pulled))

@@ -211,7 +211,8 @@ class ParquetRows(_Local):
     ----------
     folder : path
         A folder of files with the same columns, or one file.
-    target : str
+    target : str or None
+        None for rows to predict.
     features : list of str, default=None
         None is every column but the target.
     encode : callable
@@ -221,10 +222,10 @@ class ParquetRows(_Local):
 
     def __init__(self, folder, target, features=None, encode=None, n_threads=None):
         self.parquet = import_optional("pyarrow.parquet", "pyarrow", "A Parquet folder")
-        self.folder, self.target = Path(folder), str(target)
+        self.folder, self.target = Path(folder), target
         files = [self.folder] if self.folder.is_file() else sorted(self.folder.glob("*.parquet"))
         if not files:
-            raise RowsError(f"{folder} has no Parquet files (*.parquet).")
+            raise RowsError(f"{folder} has no Parquet files (*.parquet; subfolders are not read).")
         self.encode = encode
         self.n_threads = (os.cpu_count() or 1) if n_threads is None else n_threads
         self.parts: list[tuple[Path, int, int]] = []
@@ -240,6 +241,9 @@ class ParquetRows(_Local):
             raise RowsError(f"The Parquet files of {folder} have no rows.")
         names = [name for name in schema if name != self.target]
         self.features = names if features is None else list(features)
+        absent = [name for name in self.features if name not in schema]
+        if absent:
+            raise RowsError(f"{folder} lacks the column {absent[0]!r} that the model needs.")
         self.shape = (sum(rows for _, _, rows in self.parts), len(self.features))
 
     def _open(self, file):
@@ -251,7 +255,7 @@ class ParquetRows(_Local):
 
     def _check_schema(self, file, schema, first):
         found = {name: str(kind) for name, kind in zip(schema.names, schema.types, strict=True)}
-        if self.target not in found:
+        if self.target is not None and self.target not in found:
             raise RowsError(f"{file} has no column {self.target!r}, the target.")
         if first is None:
             return found
@@ -302,6 +306,8 @@ class _ParquetBlock:
 
     def columns(self, index):
         names = [self._rows.features[j] for j in index]
+        if not names:
+            return np.empty((self._rows.parts[self.number][2], 0))
         table = self._rows.read(self._file, self._group, names)
         return np.column_stack([_as_floats(table[name], name, self._file) for name in names])
 

@@ -15,12 +15,14 @@ import sklearn
 from sklearn.base import clone
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.kernel_approximation import Nystroem
 from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import Ridge
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
+from sklearn.svm import SVC, LinearSVC
 
 from kernelknife import __version__
 from kernelknife._threads import limited_blas
@@ -464,7 +466,11 @@ def _baselines(search, X, y, task, kernel, n_jobs):
     """Return a constant's errors by fold, and the error of a machine with all columns."""
     name = search._default_scoring
     constant = _constant(task)
-    machines = [_machine(task, kernel, alpha, X.shape[1]) for alpha in np.atleast_1d(search.alphas)]
+    n_centers = search.n_centers
+    machines = [
+        _machine(task, kernel, alpha, X.shape[1], n_centers)
+        for alpha in np.atleast_1d(search.alphas)
+    ]
     scores = []
     with limited_blas(), warnings.catch_warnings():
         # A fold may leave a class out of its test rows, which is no matter here.
@@ -481,14 +487,20 @@ def _constant(task):
     return DummyRegressor() if task == "regression" else DummyClassifier()
 
 
-def _machine(task, kernel, alpha, p):
-    """Return scikit-learn's machine on all columns with equal weights."""
+def _machine(task, kernel, alpha, p, n_centers):
+    """Return scikit-learn's machine on all columns with equal weights, on centres if there are."""
     shape: dict[str, object] = {"kernel": "rbf"}
     if kernel == "linear":
         shape = {"kernel": "linear"}
     elif kernel == "polynomial":
         shape = {"kernel": "poly", "degree": 2, "coef0": 1.0}
     shape["gamma"] = 1.0 / p
+    if n_centers is not None:
+        features = Nystroem(n_components=n_centers, random_state=0, **shape)
+        if task == "classification":
+            return make_pipeline(StandardScaler(), features, LinearSVC(C=0.5 / alpha))
+        ridge = TransformedTargetRegressor(Ridge(alpha=alpha), transformer=StandardScaler())
+        return make_pipeline(StandardScaler(), features, ridge)
     if task == "classification":
         return make_pipeline(StandardScaler(), SVC(C=0.5 / alpha, **shape))
     ridge = TransformedTargetRegressor(

@@ -137,7 +137,7 @@ def primal_sums(block, Z, setting, C, b, columns, T, chain):
         weighted = A * H[:, q][:, None]
         squares.append(A.T @ weighted)
         crosses.append(xp.concat([K.T @ weighted, xp.sum(weighted, axis=0)[None, :]], axis=0))
-    return xp.zeros_like(squares[0][0, ...]), xp.stack(squares), xp.stack(crosses)
+    return 0.0 * xp.sum(squares[0], axis=0), xp.stack(squares), xp.stack(crosses)
 
 
 def second_sums(block, Z, setting, C, b, chain):

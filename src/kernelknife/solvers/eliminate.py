@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.linalg.lapack import dpotrf
 
 from kernelknife.coefficients import IndefiniteKernelError
 from kernelknife.problem import Linearization, Problem, State
@@ -207,10 +208,12 @@ def _convexified(H):
 
     Along negative curvature the step then goes downhill as far as it would uphill.
     """
+    shifted = H.copy()
+    shifted.flat[:: len(H) + 1] -= 1e-6 * np.trace(H)  # the trace bounds the largest eigenvalue
+    if dpotrf(shifted, lower=1, overwrite_a=1)[1] == 0:
+        return H
     values, vectors = np.linalg.eigh(H)
     largest = np.abs(values).max()
-    if values[0] > 1e-6 * largest:
-        return H
     return (vectors * np.maximum(np.abs(values), 1e-3 * largest)) @ vectors.T
 
 

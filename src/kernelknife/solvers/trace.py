@@ -21,7 +21,7 @@ __all__ = ["Trace", "choose_start", "exactly", "trace_path"]
 SWEEP_FIRST = 1e-3  # smallest positive penalty, as a share of the constant machine's objective
 SWEEP_FACTOR = 4.0
 SWEEP_MAX = 40
-SWEEP_TOL = 1e-3
+SWEEP_TOL = 1e-2
 PROBE = 0.1  # penalty at which starts are compared, as the same share
 PROBE_TOL = 1e-2
 EXTENSION = 50  # most points added where the path turns out longer than the sweep
@@ -94,7 +94,7 @@ def trace_path(
     if np.ndim(sparsities) == 0:
         grid, sweep_solves = place_points(problem, solver, first, int(sparsities))
         spent += sweep_solves
-        extend = True
+        extend = not problem.kernel.convex
     else:
         grid, extend = np.asarray(sparsities, dtype=float), False
     step = solver
@@ -106,14 +106,15 @@ def trace_path(
     for sparsity in _onwards(grid, extend):
         with task.subtask("point"):
             found = step.solve(problem, here, float(sparsity), damping=min(damping, 1.0))
-        if nothing is not None and found.objective > nothing.smooth:
+        if nothing is not None and found.objective > nothing.smooth and not problem.kernel.convex:
             found = _emptied(found, nothing)
         spent += found.n_solves
         here, damping = found.state, found.damping
         points.append(found.light())
         if task.stopped or (len(points) >= len(grid) and not extend):
             break
-        if not _alive(problem, found) and sparsity > 0:
+        # Where zero is not sticky, few updates may overshoot and come back.
+        if not problem.kernel.convex and not _alive(problem, found) and sparsity > 0:
             break
     problem.forget()
     return Trace(tuple(points), start.name, spent)
@@ -125,7 +126,8 @@ def _trace_convex(problem, solver, starts, sparsities, task):
     Its solutions do not depend on where they are approached from, and on this side few weights
     are in play.
     """
-    nothing = problem.solve(np.zeros(problem.n_weights))
+    # Weights that cost nothing stay, at 1.
+    nothing = problem.solve((problem.costs == 0).astype(float))
     spent, here, damping = nothing.inner.solves, nothing, None
     if np.ndim(sparsities) == 0:
         gains = -problem.gradient(nothing)[problem.costs > 0] / problem.costs[problem.costs > 0]
@@ -146,7 +148,8 @@ def _trace_convex(problem, solver, starts, sparsities, task):
             break
     points.reverse()
     # As on the way up, what lies past the last feature is not part of the path.
-    empty = [i for i, point in enumerate(points) if point.sparsity > 0 and not point.w.any()]
+    costly = problem.costs > 0
+    empty = [i for i, p in enumerate(points) if p.sparsity > 0 and not p.w[costly].any()]
     if empty:
         points = points[: empty[0] + 1]
     problem.forget()
@@ -222,7 +225,9 @@ def _spread_points(seen, n_points):
 def _alive(problem, solution):
     """Whether a feature is left that a larger penalty could still drive out."""
     free = problem.costs == 0
-    worth = free.any() or solution.objective < problem.null_value
+    # A convex problem has no dead branches: few updates per point may lag behind the penalty.
+    convex = problem.kernel.convex
+    worth = convex or free.any() or solution.objective < problem.null_value
     return solution.w[~free].any() and worth
 
 
