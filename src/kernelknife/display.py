@@ -15,6 +15,7 @@ __all__ = [
     "KernelDisplay",
     "WeightPathDisplay",
     "WeightsDisplay",
+    "log_positions",
     "spread_labels",
 ]
 
@@ -68,6 +69,17 @@ def spread_labels(heights, gap):
     result = np.empty_like(placed)
     result[order] = placed
     return result
+
+
+def log_positions(sparsities):
+    """Return penalties for a logarithmic axis: zero stands one step left of the smallest."""
+    x = np.array(sparsities, dtype=float)
+    positive = np.unique(x[x > 0])
+    if not len(positive):
+        return np.ones_like(x)
+    step = positive[1] / positive[0] if len(positive) > 1 else 2.0
+    x[x == 0] = positive[0] / max(step, 1.5)
+    return x
 
 
 class WeightPathDisplay:
@@ -160,7 +172,7 @@ class WeightPathDisplay:
         ranking = rank_features(self.weights) if self.ranking is None else self.ranking
         order = np.argsort(ranking, kind="stable")
         coloured = self._coloured(order)
-        x = self._positions()
+        x = log_positions(self.sparsities)
         grey = [j for j in range(self.weights.shape[1]) if j not in set(coloured)]
         grey = [j for j in grey if self.weights[:, j].any()]
         if grey:
@@ -203,16 +215,6 @@ class WeightPathDisplay:
             if chosen:
                 return chosen[:MOST_LABELS]
         return [j for j in order if self.weights[:, j].any()][: min(10, MOST_LABELS)]
-
-    def _positions(self):
-        """Penalties for a logarithmic axis: zero stands one step left of the smallest."""
-        x = np.array(self.sparsities, dtype=float)
-        positive = x[x > 0]
-        if not len(positive):
-            return np.ones_like(x)
-        step = positive[1] / positive[0] if len(positive) > 1 else 2.0
-        x[x == 0] = positive[0] / max(step, 1.5)
-        return x
 
     def _label_zero(self, ax, x):
         """Say that the leftmost point is zero, which a logarithm cannot."""
@@ -330,7 +332,7 @@ class CVDisplay:
         self.lines_ = []
         for i, alpha in enumerate(alphas):
             rows = results["alpha"] == alpha
-            x = self._positions(results["sparsity"][rows])
+            x = log_positions(results["sparsity"][rows])
             style = {**_style(i), "linewidth": 1.4, **(line_kwargs or {})}
             chosen = alpha == results["alpha"][self.chosen]
             if chosen:
@@ -357,14 +359,6 @@ class CVDisplay:
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
-    @staticmethod
-    def _positions(sparsities):
-        x = np.array(sparsities, dtype=float)
-        positive = x[x > 0]
-        if len(positive):
-            x[x == 0] = positive.min() / 2.0
-        return x
-
     def _count(self, ax, x, count):
         """Number of features on a second axis, in grey and behind."""
         self.count_ax_ = twin = ax.twinx()
@@ -378,7 +372,7 @@ class CVDisplay:
 
     def _mark(self, ax, mean):
         """Mark what each rule chooses, and the setting that was taken."""
-        x = self._positions(self.results["sparsity"])
+        x = log_positions(self.results["sparsity"])
         labels: dict[float, list[str]] = {}
         for rule, i in self.choices.items():
             labels.setdefault(float(x[i]), []).append(rule)

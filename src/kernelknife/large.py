@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 FEW_CENTERS = 1000  # where the number is not given
-SAMPLE = 20_000  # rows that centres, scales and starts are found on
+SAMPLE = 20_000  # rows that centres are chosen from
 
 
 def is_lazy(X):
@@ -105,7 +105,6 @@ def open_source(X, y, sample_weight, task, loss, standardize):
         return _open_parquet(X, y, sample_weight, task, loss, standardize)
     if is_dask(X):
         return _open_dask(X, y, sample_weight, task, loss, standardize)
-    names = None
     host = to_host(y) if is_foreign(y) else np.asarray(y)
     if len(host) != X.shape[0]:
         raise ValueError(f"X has {X.shape[0]} rows and y has {len(host)}.")
@@ -121,7 +120,7 @@ def open_source(X, y, sample_weight, task, loss, standardize):
     Y = encoder(host)
     squeeze = host.ndim == 1 if encoder.classes is None else len(encoder.classes) == 2
     rows = ArrayRows(X, like(Y, X), like(s, X))
-    return Source(rows, encoder.targets(Y.shape[1]), encoder.classes, squeeze, names)
+    return Source(rows, encoder.targets(Y.shape[1]), encoder.classes, squeeze, None)
 
 
 def target_sums(block, shift):

@@ -454,10 +454,9 @@ def _choose(search, X, y, sparsity, n_features, n_jobs):
 
 def _features(model, search, frequency, encoder):
     """Return one entry per column of the table; columns of a text share weight and rank."""
-    first = [np.flatnonzero(encoder.feature_groups_ == name)[0] for name in encoder.columns_]
     features = [
         Feature(name, float(model.weights_[j]), float(frequency[j]), int(search.path_.ranking[j]))
-        for name, j in zip(encoder.columns_, first, strict=True)
+        for name, j in zip(encoder.columns_, encoder.first_columns, strict=True)
     ]
     return sorted(features, key=lambda f: (-f.weight, f.rank))
 

@@ -269,6 +269,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.n_features_in_ = len(self.columns_)
         return self
 
+    @property
+    def first_columns(self):
+        """Index of the first column that comes out of each of the table's columns."""
+        return [int(np.argmax(self.feature_groups_ == name)) for name in self.columns_]
+
     def transform(self, X, needed=None):
         """Return the columns of numbers, one row per row of the table.
 

@@ -29,7 +29,7 @@ def path(data, target, columns, options, reading, *, csv, plot, json):
         found = knife_path(
             X, table.target, task=table.task, feature_groups=encoder.feature_groups_, **options
         )
-    first = [int(np.flatnonzero(encoder.feature_groups_ == n)[0]) for n in encoder.columns_]
+    first = encoder.first_columns
     weights, ranking = found.weights[:, first], found.ranking[first]
     frame = pandas.DataFrame(weights, columns=encoder.columns_)
     frame.insert(0, "sparsity", found.sparsities, allow_duplicates=True)

@@ -160,7 +160,7 @@ def _verdict(selection):
 def _path(selection):
     """Return the path over the table's columns; those of a text share one line."""
     path, encoder = selection.search.path_, selection.encoder
-    first = [int(np.flatnonzero(encoder.feature_groups_ == n)[0]) for n in encoder.columns_]
+    first = encoder.first_columns
     results = selection.search.cv_results_
     here = results["alpha"] == selection.search.alpha_
     scores = results["mean_test_score"][here][: len(path)]

@@ -10,7 +10,7 @@ from itertools import count
 
 import numpy as np
 
-from kernelknife.display import spread_labels
+from kernelknife.display import log_positions, spread_labels
 from kernelknife.report.svg import Axis, Chart, number
 
 __all__ = ["cv_piece", "effects_piece", "feature_table", "pairs_piece", "path_piece", "unique"]
@@ -75,17 +75,6 @@ def feature_table(features, n_folds):
     )
 
 
-def _log_positions(sparsities):
-    """Return places for a logarithmic axis: zero stands a step left of the smallest."""
-    x = np.array(sparsities, dtype=float)
-    positive = x[x > 0]
-    if not len(positive):
-        return np.ones(len(x))
-    step = positive[1] / positive[0] if len(positive) > 1 else 2.0
-    x[x == 0] = positive[0] / max(step, 1.5)
-    return x
-
-
 def path_piece(names, sparsities, weights, ranking, *, chosen=None, errors=None, error_name=""):
     """Return the feature paths with a slider over the penalty.
 
@@ -102,7 +91,7 @@ def path_piece(names, sparsities, weights, ranking, *, chosen=None, errors=None,
     error_name : str, default=""
     """
     key = unique()
-    x = _log_positions(sparsities)
+    x = log_positions(sparsities)
     start = len(x) // 2 if chosen is None else chosen
     top = float(max(weights.max(initial=0.0), 1e-3))
     chart = Chart(
@@ -171,7 +160,7 @@ def cv_piece(search, error_name):
     alphas = np.unique(results["alpha"])
     flip = 1.0 if search.score_name_ == "accuracy" else 0.0
     grids = {a: results["alpha"] == a for a in alphas}
-    x = _log_positions(results["sparsity"][grids[alphas[0]]])
+    x = log_positions(results["sparsity"][grids[alphas[0]]])
     errors = {a: flip - results["mean_test_score"][grids[a]] for a in alphas}
     spread = results["standard_error"]
     best = search.alpha_
