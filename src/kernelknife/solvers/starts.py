@@ -82,11 +82,8 @@ def make_starts(problem: Problem, start="auto", n_starts=0, random_state=None) -
         starts = [Start("given", np.asarray(start, dtype=float), relax=False)]
     else:
         starts = []
-        if problem.kernel.convex:
-            # Any start ends at the same minimum; without a penalty this one is the minimum.
-            starts.append(Start("ones", np.ones(problem.n_weights), relax=False))
-        elif start in ("auto", "scaled"):
-            starts.append(Start("scaled", scaled_weights(problem)))
+        if start in ("auto", "scaled") or problem.kernel.convex:
+            starts.append(Start("scaled", scaled_weights(problem), not problem.kernel.convex))
         if start in ("auto", "laplace") and not problem.kernel.convex:
             weights, solves = laplace_weights(problem, random_state)
             if weights is not None:

@@ -139,7 +139,8 @@ def _trace_convex(problem, solver, starts, sparsities, task):
     points: list[Solution] = []
     for sparsity in grid[::-1]:
         with task.subtask("point"):
-            origin = here if sparsity > 0 else starts[0].weights
+            # Without a penalty all weights at 1 are the minimum.
+            origin = here if sparsity > 0 else np.ones(problem.n_weights)
             found = solver.solve(problem, origin, float(sparsity), damping=damping)
         spent += found.n_solves
         here, damping = found.state, min(found.damping, 1.0)
