@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg.blas import dtrsm
-from scipy.linalg.lapack import dpotrf, dpotrs
+from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs
 
 __all__ = ["Factor", "IndefiniteKernelError", "InnerFit", "solve_columns"]
 
@@ -29,43 +29,36 @@ class IndefiniteKernelError(ValueError):
 
 @dataclass(frozen=True)
 class Factor:
-    """Cholesky factor of ``K + 2 alpha H^-1`` on the curved rows, with the intercept's part."""
+    """Cholesky factor of ``M = K + 2 alpha H^-1`` on the curved rows, with the intercept's part."""
 
     rows: np.ndarray
     L: np.ndarray  # lower triangle, Fortran order
-    ones: np.ndarray | None  # M^-1 1, None without an intercept
-
-    def solve(self, z):
-        return dpotrs(self.L, z, lower=1)[0]
+    half: np.ndarray | None  # L^-1 1, None without an intercept
 
     def solve_with_intercept(self, z, total=0.0):
         """Return ``c, b`` with ``M c + b = z`` and ``sum(c) = total``; ``z`` may be 2-d."""
-        c = self.solve(z)
-        if self.ones is None:
-            return c, np.zeros(z.shape[1:])
-        b = (c.sum(axis=0) - total) / self.ones.sum()
-        return c - (np.multiply.outer(self.ones, b)), b
+        if self.half is None:
+            return dpotrs(self.L, z, lower=1)[0], np.zeros(z.shape[1:])
+        # In whitened form the intercept is a projection: L'c = L^-1 z - b L^-1 1.
+        z = dtrtrs(self.L, z, lower=1)[0]
+        b = (self.half @ z - total) / (self.half @ self.half)
+        z -= np.multiply.outer(self.half, b)
+        return dtrtrs(self.L, z, lower=1, trans=1, overwrite_b=1)[0], b
 
     def whiten(self, A):
         """Return V with ``V'V = A' P A``, P the (bordered) inverse; overwrites ``A``."""
         if not len(self.rows):
             return A
         V = dtrsm(1.0, self.L, A.T, side=1, lower=1, trans_a=1, overwrite_b=1).T
-        if self.ones is not None:
-            q = self._unit
-            V -= np.multiply.outer(q, q @ V)
+        if self.half is not None:
+            V -= np.multiply.outer(self.half, (self.half @ V) / (self.half @ self.half))
         return V
 
     def unwhiten(self, v):
         """Return ``L^-T v``: from whitened changes to changes of the coefficients."""
         if not len(self.rows):
             return v
-        return dtrsm(1.0, self.L, v[:, None], lower=1, trans_a=1).ravel()
-
-    @property
-    def _unit(self):
-        q = dtrsm(1.0, self.L, np.ones((len(self.rows), 1), order="F"), lower=1).ravel()
-        return q / np.sqrt(q @ q)
+        return dtrtrs(self.L, v, lower=1, trans=1)[0]
 
 
 @dataclass(frozen=True)
@@ -97,8 +90,8 @@ def factorize(K, rows, shift, fit_intercept):
             "The kernel matrix plus its regularisation is not positive definite at these "
             "weights: raise alpha, or lower the kernel's gamma (or raise a negative coef0)."
         )
-    ones = dpotrs(L, np.ones(len(rows)), lower=1)[0] if fit_intercept else None
-    return Factor(rows, L, ones)
+    half = dtrtrs(L, np.ones(len(rows)), lower=1, overwrite_b=1)[0] if fit_intercept else None
+    return Factor(rows, L, half)
 
 
 def _with_jitter(K, rows, shift):

@@ -81,10 +81,15 @@ class Scaled:
     def transposed(self):
         return Scaled(self.matrix.T, self.factor)
 
-    def rows(self):
-        """Yield the rows of the product."""
-        for row in self.matrix:
-            yield self.factor * row
+    def between(self, left, right):
+        """Return ``left_k' M right_k`` for every pair of rows."""
+        images = right @ self.matrix.T
+        if isinstance(images, np.ndarray):
+            return self.factor * np.einsum("kj,kj->k", left, images)
+        return self.factor * namespace(images).sum(left * images, axis=1)
+
+
+CACHED = 32_000  # numbers that stay in a core's cache
 
 
 @cache
@@ -119,18 +124,17 @@ class DotForm:
     @staticmethod
     def hessian(M, X, Z, u, a):
         """Return ``sum_il u_i M_il a_l (dS_il / dv_j) (dS_il / dv_k)``, shape (p, p)."""
-        xp, p = namespace(X), X.shape[1]
-        j, k = _pairs(p)
-        if isinstance(X, np.ndarray):
-            right = Z[:, j] * Z[:, k] * a[:, None]
-            left = X[:, j] * X[:, k] * u[:, None]
-            upper = np.einsum("ij,ij->j", left, M @ right)
-        else:
-            first, second = (xp.asarray(index, device=X.device) for index in (j, k))
-            right = xp.take(Z, first, axis=1) * xp.take(Z, second, axis=1) * a[:, None]
-            left = xp.take(X, first, axis=1) * xp.take(X, second, axis=1) * u[:, None]
-            upper = to_host(xp.sum(left * (M @ right), axis=0))
-        H = np.empty((p, p))
+        xp, (j, k) = namespace(X), _pairs(X.shape[1])
+        if xp is not np:
+            j, k = (xp.asarray(index, device=X.device) for index in (j, k))
+        # With features as rows, taking pairs of them copies whole rows.
+        left = xp.take(X.T, j, axis=0) * xp.take(X.T, k, axis=0) * u
+        right = left
+        if Z is not X or a is not u:
+            right = xp.take(Z.T, j, axis=0) * xp.take(Z.T, k, axis=0) * a
+        upper = to_host(M.between(left, right))
+        H = np.empty((X.shape[1],) * 2)
+        j, k = _pairs(X.shape[1])
         H[j, k] = H[k, j] = upper
         return H
 
@@ -145,9 +149,12 @@ class DistanceForm:
         # The two squared norms ride along as extra columns of the product, which saves
         # two passes over the n x m result.
         xp = namespace(X)
-        left_norm, right_norm = ((X * X) @ v)[:, None], ((Z * Z) @ v)[:, None]
-        left = xp.concat([X * (-2.0 * v), left_norm, xp.ones_like(left_norm)], axis=1)
-        right = xp.concat([Z, xp.ones_like(right_norm), right_norm], axis=1)
+        weighted = X * v
+        left_norm = xp.sum(weighted * X, axis=1)[:, None]
+        right_norm = left_norm if Z is X else xp.sum(Z * Z * v, axis=1)[:, None]
+        one = xp.ones_like(left_norm)
+        left = xp.concat([weighted * -2.0, left_norm, one], axis=1)
+        right = xp.concat([Z, one if Z is X else xp.ones_like(right_norm), right_norm], axis=1)
         return nonnegative(left @ right.T)
 
     @staticmethod
@@ -175,17 +182,22 @@ class DistanceForm:
     def hessian(M, X, Z, u, a):
         # The nine terms of (x_j - z_j)^2 (x_k - z_k)^2, each a product with M or its transpose.
         xp, p = namespace(X), X.shape[1]
-        u, a = u[:, None], a[:, None]
-        X2, Z2 = X * X, Z * Z
-        there = M @ xp.concat([a, a * Z, a * Z2], axis=1)
-        same = Z is X
-        back = there[:, : p + 1] if same else M.transposed() @ xp.concat([u, u * X], axis=1)
-        mixed = X2.T @ (u * X * there[:, 1 : p + 1])
-        turned = (a * Z * back[:, 1:]).T @ Z2
-        square = X2.T @ (u * there[:, p + 1 :])
-        both = square - 2.0 * mixed - 2.0 * turned
-        ends = X2.T @ (u * there[:, :1] * X2) + Z2.T @ (a * back[:, :1] * Z2)
-        return to_host(ends + both + both.T) + 4.0 * DotForm.hessian(M, X, Z, u[:, 0], a[:, 0])
+        corners = DotForm.hessian(M, X, Z, u, a)
+        same = Z is X and a is u
+        u = u[:, None]
+        X2, uX = X * X, u * X
+        a, Z2, aZ = (u, X2, uX) if same else (a[:, None], Z * Z, a[:, None] * Z)
+        there = M @ xp.concat([a, aZ, a * Z2], axis=1)
+        mixed = X2.T @ (uX * there[:, 1 : p + 1])
+        ends = X2.T @ (u * there[:, :1] * X2)
+        # The same product gives the half and twice the rest: what follows adds the transpose.
+        both = X2.T @ (u * there[:, p + 1 :]) - 2.0 * mixed
+        if same:
+            return to_host(2.0 * ends + both + both.T - 2.0 * (mixed + mixed.T)) + 4.0 * corners
+        back = M.transposed() @ xp.concat([u, uX], axis=1)
+        both = both - 2.0 * (aZ * back[:, 1:]).T @ Z2
+        ends = ends + Z2.T @ (a * back[:, :1] * Z2)
+        return to_host(ends + both + both.T) + 4.0 * corners
 
 
 class AbsoluteForm:
@@ -219,12 +231,19 @@ class AbsoluteForm:
             slope = M.factor * M.matrix
             columns = [(slope * AbsoluteForm._gap(X, Z, j)) @ a for j in range(X.shape[1])]
             return namespace(X).stack(columns, axis=1)
-        J = np.empty(X.shape)
-        gap = np.empty(Z.shape)
-        for i, (x, m) in enumerate(zip(X, M.rows(), strict=True)):
-            np.subtract(Z, x, out=gap)
-            np.abs(gap, out=gap)
-            J[i] = (m * a) @ gap
+        n, p = X.shape
+        J = np.empty((n, p))
+        # A few rows at a time: enough to forget the interpreter, few enough to stay in cache.
+        step = max(1, CACHED // max(Z.size, 1))
+        weights = M.factor * M.matrix * a
+        for first in range(0, n, step):
+            rows = slice(first, first + step)
+            # |x - z| is twice the larger minus both, and those are one product for all rows.
+            larger = np.maximum(Z, X[rows, None, :])
+            J[rows] = np.matmul(weights[rows, None, :], larger)[:, 0]
+        J *= 2.0
+        J -= X * weights.sum(axis=1)[:, None]
+        J -= weights @ Z
         return J
 
     @staticmethod
@@ -328,7 +347,9 @@ class Kernel(BaseEstimator, ABC):
     def hessian(self, X, Z, S, K, U, A):
         """Return ``sum_il (U A')_il phi''(S_il) (dS_il / dv_j) (dS_il / dv_k)``, shape (p, p)."""
         M = self._scaled_curve(S, K)
-        parts = (self._form.hessian(M, X, Z, U[:, q], A[:, q]) for q in range(U.shape[1]))
+        left = [U[:, q] for q in range(U.shape[1])]
+        right = left if A is U else [A[:, q] for q in range(A.shape[1])]
+        parts = (self._form.hessian(M, X, Z, *pair) for pair in zip(left, right, strict=True))
         return sum(parts)
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.linalg.lapack import dpotrf
 from scipy.optimize import minimize_scalar
 
 from kernelknife.coefficients import InnerFit, solve_columns
@@ -26,10 +27,21 @@ EXACT_LIMIT = 32  # most weights for which the exact Hessian is computed
 
 
 @dataclass(frozen=True)
+class Columns:
+    """The columns of the weights ``active``; ``first`` marks where each weight's begin."""
+
+    active: np.ndarray
+    X: np.ndarray
+    owner: np.ndarray | None  # index of each column's weight, None: one column per weight
+    first: np.ndarray | None
+
+
+@dataclass(frozen=True)
 class State:
     """The machine at the weights ``w``: coefficients minimised, factorisations kept."""
 
     w: np.ndarray
+    columns: Columns  # those with weight
     S: np.ndarray
     K: np.ndarray
     inner: InnerFit
@@ -58,15 +70,27 @@ class Linearization:
     V: np.ndarray
     H: np.ndarray | None = None
 
+    # A path asks for these again under every penalty that it tries at a state.
 
-@dataclass(frozen=True)
-class _Columns:
-    """The columns of the weights ``active``; ``first`` marks where each weight's begin."""
+    @cached_property
+    def largest_curvature(self):
+        """The largest diagonal entry of ``V'V``."""
+        return float(np.einsum("ij,ij->j", self.V, self.V).max(initial=0.0))
 
-    active: np.ndarray
-    X: np.ndarray
-    owner: np.ndarray | None  # index of each column's weight, None: one column per weight
-    first: np.ndarray | None
+    @property
+    def positive(self):
+        """Whether the exact Hessian is known and positive definite."""
+        return self.H is not None and self.gram is self.H
+
+    @cached_property
+    def gram(self):
+        """The curvature as a positive definite matrix, None where only ``V`` is small.
+
+        ``H`` with its negative eigenvalues turned around, or ``V'V``.
+        """
+        if self.H is not None:
+            return _convexified(self.H)
+        return self.V.T @ self.V if len(self.V) >= len(self.active) else None
 
 
 class Problem:
@@ -127,7 +151,7 @@ class Problem:
         self.sticky = not kernel.linear_in_weights
         self._everything = self._select(np.arange(self.n_weights))
         self._last = self._everything
-        self._linearized: tuple[State, Linearization] | None = None
+        self._linearized: tuple[tuple[State, Linearization], ...] = ()
 
     @property
     def total_weight(self):
@@ -137,10 +161,10 @@ class Problem:
     def forget(self):
         """Let go of remembered matrices; results that keep the problem need none of them."""
         self._last = self._everything
-        self._linearized = None
+        self._linearized = ()
 
     def __getstate__(self):
-        return {**self.__dict__, "_last": self._everything, "_linearized": None}
+        return {**self.__dict__, "_last": self._everything, "_linearized": ()}
 
     def with_alpha(self, alpha):
         """Return the same problem with another ``alpha``."""
@@ -176,26 +200,26 @@ class Problem:
     def _select(self, active):
         if self.owner is None:
             X = self.X if len(active) == self.n_weights else np.ascontiguousarray(self.X[:, active])
-            return _Columns(active, X, None, None)
+            return Columns(active, X, None, None)
         columns = np.isin(self.owner, active)
         owner = np.searchsorted(active, self.owner[columns])
         first = np.searchsorted(owner, np.arange(len(active)))
-        return _Columns(active, np.ascontiguousarray(self.X[:, columns]), owner, first)
+        return Columns(active, np.ascontiguousarray(self.X[:, columns]), owner, first)
 
     def _nonzero(self, w):
         """Columns with weight, the last choice remembered."""
-        active = np.flatnonzero(w)
+        active = w.nonzero()[0]
         if len(active) == self.n_weights:
             return self._everything
         # Read and written once each: starts may share a problem between threads.
         columns = self._last
-        if not np.array_equal(active, columns.active):
+        if len(active) != len(columns.active) or (active != columns.active).any():
             self._last = columns = self._select(active)
         return columns
 
-    def _differentiable(self, w):
+    def _differentiable(self, state):
         """Columns with a gradient: those with weight where zero is sticky, else all."""
-        return self._nonzero(w) if self.sticky else self._everything
+        return state.columns if self.sticky else self._everything
 
     def _movable(self, state, penalty):
         """Columns whose weights may move: at zero, only those that the gradient pulls away.
@@ -204,7 +228,7 @@ class Problem:
         at the next state, so nothing is lost.
         """
         if penalty is None or not self.kernel.convex:
-            return self._differentiable(state.w)
+            return self._differentiable(state)
         pulled = self.gradient(state) + penalty < 0
         return self._select(np.flatnonzero((state.w > 0) | pulled))
 
@@ -213,9 +237,12 @@ class Problem:
         w = w[columns.active]
         return w if columns.owner is None else w[columns.owner]
 
-    def kernel_matrix(self, w):
-        """Return the form ``S`` and the kernel matrix ``K`` at the weights ``w``."""
-        columns = self._nonzero(w)
+    def kernel_matrix(self, w, columns=None):
+        """Return the form ``S`` and the kernel matrix ``K`` at the weights ``w``.
+
+        ``columns`` are those with weight, where they are known.
+        """
+        columns = self._nonzero(w) if columns is None else columns
         spread = self._spread(w, columns)
         v = spread if self.kernel.linear_in_weights else spread * spread
         return self.kernel.evaluate(columns.X, columns.X, v)
@@ -243,7 +270,8 @@ class Problem:
         Raises ``IndefiniteKernelError`` where the kernel matrix is too far from positive
         semi-definite for the minimum to exist.
         """
-        S, K = self.kernel_matrix(w)
+        columns = self._nonzero(w)
+        S, K = self.kernel_matrix(w, columns)
         inner = solve_columns(
             K,
             self.Y,
@@ -254,7 +282,7 @@ class Problem:
             scores=warm,
             tol=tol,
         )
-        return State(w, S, K, inner)
+        return State(w, columns, S, K, inner)
 
     def value(self, w, C, b, sparsity, loss=None):
         """Return the objective at ``(w, C, b)``, computed from nothing else.
@@ -274,7 +302,7 @@ class Problem:
 
         By the envelope theorem it is ``-alpha tr(C' (dK/dw_j) C)``, for every loss.
         """
-        columns = self._differentiable(state.w)
+        columns = self._differentiable(state)
         C = state.inner.C
         in_v = self.kernel.gradient(columns.X, columns.X, state.S, state.K, C, C)
         full = np.zeros(self.n_weights)
@@ -287,7 +315,7 @@ class Problem:
         Only the rows of ``c`` that are not zero enter: the support vectors. ``columns`` limits
         the weights.
         """
-        columns = self._differentiable(state.w) if columns is None else columns
+        columns = self._differentiable(state) if columns is None else columns
         c = state.inner.C[:, column]
         used = np.flatnonzero(c)
         X, S, K = columns.X[rows], state.S[rows], state.K[rows]
@@ -305,10 +333,11 @@ class Problem:
         Per score column, ``V'V = 2 alpha A' (K + 2 alpha H^-1)^-1 A`` with
         ``A_j = (dK/dw_j) c``, from the factorisation that the coefficient step has made.
         """
-        last = self._linearized
-        if last is not None and last[0] is state and self.sticky:
-            # A path asks again where it stopped: the penalty has changed, the state has not.
-            return last[1]
+        if self.sticky:
+            # A path asks again where it stopped, and where it was before a trial that failed.
+            for known, model in self._linearized:
+                if known is state:
+                    return model
         columns = self._movable(state, penalty)
         active = columns.active
         gradient, blocks = np.zeros(len(active)), []
@@ -326,9 +355,10 @@ class Problem:
             blocks.append(factor.whiten(A))
         V = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
         V *= np.sqrt(2.0 * self.alpha)
-        H = self._exact_hessian(state, gradient, V) if self._affordable(len(active)) else None
+        exact = self._affordable(len(active))
+        H = self._exact_hessian(state, columns, gradient, V) if exact else None
         model = Linearization(active, gradient, V, H)
-        self._linearized = (state, model)
+        self._linearized = ((state, model), *self._linearized[:1])
         return model
 
     def _affordable(self, n_active):
@@ -340,13 +370,12 @@ class Problem:
         few = 0 < n_active <= EXACT_LIMIT
         return self.sticky and self.owner is None and few and self.kernel.twice_differentiable
 
-    def _exact_hessian(self, state, gradient, V):
+    def _exact_hessian(self, state, columns, gradient, V):
         """Add to ``V'V`` what Gauss-Newton leaves out, ``-alpha tr(C' (d2K / dw2) C)``."""
-        columns = self._nonzero(state.w)
         w = state.w[columns.active]
         C = state.inner.C
-        used = np.flatnonzero(C.any(axis=1))
         X, S, K = columns.X, state.S, state.K
+        used = C.any(axis=1).nonzero()[0]
         if len(used) < len(C):
             X, C = X[used], C[used]
             S, K = S[np.ix_(used, used)], K[np.ix_(used, used)]
@@ -383,10 +412,27 @@ class Problem:
         return kkt_residual(w[active], gradient, self.null_value)
 
 
+def _convexified(H):
+    """Return H with its negative eigenvalues turned around, and none close to zero.
+
+    Along negative curvature the step then goes downhill as far as it would uphill.
+    """
+    shifted = H.copy()
+    shifted.flat[:: len(H) + 1] -= 1e-6 * np.trace(H)  # the trace bounds the largest eigenvalue
+    if dpotrf(shifted, lower=1, overwrite_a=1)[1] == 0:
+        return H
+    values, vectors = np.linalg.eigh(H)
+    largest = np.abs(values).max()
+    return (vectors * np.maximum(np.abs(values), 1e-3 * largest)) @ vectors.T
+
+
 def kkt_residual(w, gradient, scale):
     """Return how far a scaled projected gradient step would move a weight."""
-    moved = np.clip(w - gradient / max(scale, 1e-300), 0.0, 1.0)
-    return float(np.abs(w - moved).max(initial=0.0))
+    if not len(w):
+        return 0.0
+    # A step down ends at 0 at the latest, one up at 1.
+    moved = np.maximum(np.minimum(gradient / max(scale, 1e-300), w), w - 1.0)
+    return float(max(moved.max(), -moved.min()))
 
 
 def null_objective(loss, Y, s, fit_intercept):

@@ -6,7 +6,7 @@ import numpy as np
 
 from kernelknife.coefficients import IndefiniteKernelError
 from kernelknife.problem import Problem, State
-from kernelknife.solvers.base import Solution, StopRule, begin, never
+from kernelknife.solvers.base import Solution, StopRule, Waits, begin, never
 from kernelknife.solvers.boxqp import minimize_box_quadratic
 
 __all__ = ["Alternate"]
@@ -39,9 +39,10 @@ class Alternate:
         sparsity: float,
         *,
         damping: float | None = None,
+        waits: Waits | None = None,
         callback: StopRule = never,
     ) -> Solution:
-        """Minimise from weights or a state; ``damping`` is for other solvers, not used here."""
+        """Minimise from weights or a state; ``damping`` and ``waits`` are for other solvers."""
         penalty = sparsity * problem.costs
         state, spent = begin(problem, start)
         objective = state.smooth + float(penalty @ state.w)
@@ -103,7 +104,7 @@ class Alternate:
             g, h = s * loss.gradient(y, F + Ad), s * loss.curvature(y, F + Ad)
             slope = g @ A + linear
             V = np.sqrt(h)[:, None] * A
-            ridge = np.full(len(w), 1e-9 * np.einsum("ij,ij->j", V, V).max(initial=0.0) + 1e-12)
+            ridge = 1e-9 * float(np.einsum("ij,ij->j", V, V).max(initial=0.0)) + 1e-12
             move, promised = minimize_box_quadratic(V, ridge, slope, -w - d, 1.0 - w - d)
             if promised <= 1e-10 * abs(current):
                 break

@@ -1,15 +1,16 @@
 """What every solver takes and returns."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from kernelknife.problem import Problem, State
 
-__all__ = ["Solution", "StopRule", "begin", "never"]
+__all__ = ["Solution", "StopRule", "Waits", "begin", "never"]
 
 StopRule = Callable[[int, float], bool]
+Waits = dict[tuple[int, bytes], float]
 
 
 def never(iteration: int, objective: float) -> bool:
@@ -51,6 +52,8 @@ class Solution:
         The machine with its factorisation, to go on from.
     damping : float
         Of the curvature model, to go on from.
+    waits : dict
+        Up to which penalty a drop of a weight from a support need not be tried, to go on from.
     """
 
     w: np.ndarray
@@ -66,6 +69,7 @@ class Solution:
     message: str
     state: State | None = None
     damping: float = 1.0
+    waits: Waits = field(default_factory=dict)
 
     @classmethod
     def at(cls, state: State, **facts):
@@ -96,4 +100,4 @@ class Solution:
 
     def light(self):
         """Return the solution without the matrices of its state."""
-        return replace(self, state=None)
+        return replace(self, state=None, waits={})

@@ -6,8 +6,8 @@ from scipy.linalg.lapack import dposv
 __all__ = ["minimize_box_quadratic"]
 
 
-def minimize_box_quadratic(V, ridge, gradient, lower, upper, H=None, max_iter=60):
-    """Minimise ``d' (V'V + diag(ridge)) d / 2 + gradient' d`` over ``lower <= d <= upper``.
+def minimize_box_quadratic(V, ridge, gradient, lower, upper, *, gram=None, factor=1.0, max_iter=60):
+    """Minimise ``d' (factor V'V + ridge I) d / 2 + gradient' d`` over ``lower <= d <= upper``.
 
     A projected Newton method: coordinates held at a bound by their gradient are fixed,
     the others take a Newton step that is projected back and halved until it decreases.
@@ -15,12 +15,13 @@ def minimize_box_quadratic(V, ridge, gradient, lower, upper, H=None, max_iter=60
     Parameters
     ----------
     V : ndarray of shape (r, q)
-    ridge : ndarray of shape (q,)
+    ridge : float
         Positive.
     gradient, lower, upper : ndarray of shape (q,)
         The box contains 0.
-    H : ndarray of shape (q, q), default=None
+    gram : ndarray of shape (q, q), default=None
         Positive definite, in place of ``V'V``.
+    factor : float, default=1.0
 
     Returns
     -------
@@ -28,34 +29,40 @@ def minimize_box_quadratic(V, ridge, gradient, lower, upper, H=None, max_iter=60
     decrease : float
         How far the quadratic falls from ``d = 0``, never negative.
     """
-    wide = H is None and V.shape[1] > V.shape[0] > 0
-    Q = np.zeros((0, 0)) if wide else V.T @ V if H is None else H.copy()
-    if not wide:
+    if not len(gradient):
+        return np.zeros(0), 0.0
+    wide = gram is None and V.shape[1] > V.shape[0] > 0
+    if wide:
+        V = np.sqrt(factor) * V
+        Q = np.zeros((0, 0))
+    else:
+        Q = factor * (V.T @ V if gram is None else gram)
         Q.flat[:: len(Q) + 1] += ridge
-
-    def product(d):
-        return V.T @ (V @ d) + ridge * d if wide else Q @ d
-
-    d = np.zeros_like(gradient)
-    slope = gradient.copy()
-    value = 0.0
-    scale = np.abs(gradient).max(initial=0.0)
+        # Along a path most steps end inside the box, where nothing is to be decided.
+        d = dposv(Q, -gradient, lower=1)[1]
+        if (d > lower).all() and (d < upper).all():
+            return d, -0.5 * float(gradient @ d)
+    d = np.zeros(len(gradient))
+    slope, value = gradient, 0.0
+    scale = float(np.abs(gradient).max())
     for _ in range(max_iter):
-        free = ~(((d <= lower) & (slope > 0)) | ((d >= upper) & (slope < 0)))
-        index = np.flatnonzero(free)
+        held = ((d <= lower) & (slope > 0)) | ((d >= upper) & (slope < 0))
+        index = (~held).nonzero()[0]
         if not len(index) or np.abs(slope[index]).max() <= 1e-10 * scale:
             break
-        step = np.zeros_like(d)
         if wide:
-            step[index] = _solve_wide(V[:, index], ridge[index], -slope[index])
+            move = _solve_wide(V[:, index], ridge, -slope[index])
+        elif len(index) == len(d):
+            move = dposv(Q, -slope, lower=1)[1]
         else:
-            block = Q if len(index) == len(d) else Q[np.ix_(index, index)]
-            step[index] = dposv(block, -slope[index], lower=1)[1]
+            move = dposv(Q[index[:, None], index], -slope[index], lower=1)[1]
         length = 1.0
         for _ in range(30):
-            trial = np.clip(d + length * step, lower, upper)
-            image = product(trial)
-            trial_value = 0.5 * (trial @ image) + gradient @ trial
+            trial = d.copy()
+            trial[index] += length * move
+            trial = np.minimum(np.maximum(trial, lower), upper)
+            image = V.T @ (V @ trial) + ridge * trial if wide else Q @ trial
+            trial_value = 0.5 * float(trial @ image) + float(gradient @ trial)
             if trial_value < value:
                 break
             length *= 0.5
@@ -69,9 +76,8 @@ def minimize_box_quadratic(V, ridge, gradient, lower, upper, H=None, max_iter=60
 
 
 def _solve_wide(V, ridge, rhs):
-    """Solve ``(V'V + diag(ridge)) x = rhs`` with a factorisation of the small side."""
-    scaled = V / ridge
-    small = scaled @ V.T
-    small.flat[:: len(small) + 1] += 1.0
-    inner = dposv(small, scaled @ rhs, lower=1)[1]
+    """Solve ``(V'V + ridge I) x = rhs`` with a factorisation of the small side."""
+    small = V @ V.T
+    small.flat[:: len(small) + 1] += ridge
+    inner = dposv(small, V @ rhs, lower=1)[1]
     return (rhs - V.T @ inner) / ridge

@@ -1,13 +1,14 @@
 """Damped Newton steps on the objective with the coefficients eliminated."""
 
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf
+from scipy.linalg.lapack import dposv
 
 from kernelknife.coefficients import IndefiniteKernelError
 from kernelknife.problem import Linearization, Problem, State
-from kernelknife.solvers.base import Solution, StopRule, begin, never
+from kernelknife.solvers.base import Solution, StopRule, Waits, begin, never
 from kernelknife.solvers.boxqp import minimize_box_quadratic
 
 __all__ = ["Eliminate"]
@@ -24,12 +25,16 @@ DAMPING_RANGE = (1e-8, 1e12)
 # more than promised relaxes the model by RELAXATION, one that gains less tightens it.
 RELAXATION, RELAXED_MIN, RELAXED_START = 1.5, 0.2, 0.5
 INNER_TOL = 0.1  # accuracy of the coefficients, relative to what the step promises
+SURE = 0.1  # share of the tolerance at which an exact Newton step need not be taken
 CONVEX_TOL = 1e-3  # of the tolerance, where the problem is convex
 FINAL_TOL = 1e-10  # and that of the coefficients returned
 # Dropping a feature is tried where the model says that the fit loses less than this share of
 # the penalty saved; in 240 points of paths, one drop in forty that paid lay beyond it.
 PRUNE_GATE = 0.75
 PRUNE_TRIALS, PRUNE_ITER = 2, 6
+# A drop that failed is tried again after this share of the way to where it should pay, and at
+# the latest when the penalty has grown by the factor.
+WAIT, WAIT_MOST = 0.95, 2.0
 
 
 @dataclass(frozen=True)
@@ -45,7 +50,8 @@ class Eliminate:
     max_iter : int, default=200
     tol : float, default=1e-4
         The solver stops when a step promises less than this share of the objective and
-        the KKT residual is below ``0.3 sqrt(tol)``.
+        the KKT residual is below ``0.3 sqrt(tol)``, or when an exact Newton step promises
+        less than a tenth of it.
     prune : bool, default=True
         With ``v = w**2`` the penalty is concave in ``v``, and keeping or dropping a weak
         feature are often both local minima. Try to drop the weakest ones at the end, and
@@ -63,6 +69,7 @@ class Eliminate:
         sparsity: float,
         *,
         damping: float | None = None,
+        waits: Waits | None = None,
         callback: StopRule = never,
     ) -> Solution:
         """Minimise from weights, or from the state of an earlier solution.
@@ -74,12 +81,14 @@ class Eliminate:
         sparsity : float
         damping : float, default=None
             First damping, that of an earlier solution; None for a cold start.
+        waits : dict, default=None
+            Which drops not to try again yet, from an earlier solution at a smaller penalty.
         callback : callable, default=never
             ``callback(iteration, objective)``; the solver stops when it returns True.
         """
         solution = self._descend(problem, start, sparsity, damping, callback)
         if self.prune and problem.sticky and solution.converged and sparsity > 0:
-            solution = self._drop_weak(problem, solution, callback)
+            solution = self._drop_weak(problem, solution, dict(waits or {}), callback)
         return solution
 
     def _descend(self, problem, start, sparsity, damping, callback):
@@ -101,18 +110,24 @@ class Eliminate:
             gradient = model.gradient + penalty[active]
             residual = problem.optimality(w, active, gradient)
             lower, upper = _step_bounds(w[active], factor if problem.sticky else np.inf)
-            curvature = np.einsum("ij,ij->j", model.V, model.V).max(initial=0.0)
-            ridge = np.full(len(active), damping * curvature + 1e-12 * (problem.null_value or 1.0))
-            exact = None if model.H is None else _convexified(model.H)
+            ridge = damping * model.largest_curvature + 1e-12 * (problem.null_value or 1.0)
             step, promised = minimize_box_quadratic(
-                np.sqrt(relaxed) * model.V, ridge, gradient, lower, upper, exact
+                model.V,
+                ridge,
+                gradient,
+                lower,
+                upper,
+                gram=model.gram,
+                factor=relaxed if model.H is None else 1.0,
             )
             new_w = w.copy()
             new_w[active] = np.minimum(w[active] + step, 1.0)
             new_w[new_w < TINY] = 0.0
             leaving = bool((w[new_w == 0.0] > 0.0).any())
             small = promised <= tol * abs(objective)
-            if small and residual <= 0.3 * np.sqrt(tol) and not leaving:
+            # A Newton decrement can be trusted further than that of a model.
+            sure = model.positive and promised <= SURE * tol * abs(objective)
+            if small and (sure or residual <= 0.3 * np.sqrt(tol)) and not leaving:
                 converged, message = True, "converged"
                 break
             if damping > DAMPING_RANGE[1]:
@@ -163,58 +178,56 @@ class Eliminate:
             damping=damping,
         )
 
-    def _drop_weak(self, problem, solution, callback):
+    def _drop_weak(self, problem, solution, waits, callback):
         """Drop single weights while that lowers the objective after a few steps."""
-        quick = replace(self, tol=max(self.tol, 1e-4), max_iter=PRUNE_ITER)
-        best, spent, failed = solution, 0, set()
+        best, spent, sparsity = solution, 0, solution.sparsity
+        price = sparsity * problem.costs
         history, solves = list(solution.history), list(solution.solves)
         improved = True
         while improved and best.w.any():
             improved = False
-            trials = 0
-            for j, start in _dropped(problem, best):
-                if (j, best.w.astype(bool).tobytes()) in failed:
+            support = best.w.astype(bool).tobytes()
+            for j, start in islice(_dropped(problem, best), PRUNE_TRIALS):
+                if waits.get((j, support), 0.0) > sparsity:
                     continue
-                if trials == PRUNE_TRIALS:
-                    break
-                trials += 1
-                price = best.sparsity * problem.costs
                 trial = _try(problem, start, best.state)
                 if trial is None:
                     continue
                 spent += trial.inner.solves
-                if trial.smooth + float(price @ start) < best.objective + price[j] * best.w[j]:
-                    after = quick._descend(problem, trial, best.sparsity, 1e-2, never)
-                    spent += after.n_solves
-                    if after.objective < best.objective * (1.0 - 1e-6):
-                        best, improved = after, True
-                        history.append(best.objective)
-                        solves.append(solution.n_solves + spent)
-                        break
-                failed.add((j, best.w.astype(bool).tobytes()))
+                if trial.smooth + float(price @ start) >= best.objective + price[j] * best.w[j]:
+                    continue
+                quick = replace(self, tol=max(self.tol, 1e-4), max_iter=PRUNE_ITER)
+                after = quick._descend(problem, trial, sparsity, 1e-2, never)
+                spent += after.n_solves
+                if after.objective < best.objective * (1.0 - 1e-6):
+                    best, improved = after, True
+                    history.append(best.objective)
+                    solves.append(solution.n_solves + spent)
+                    break
+                waits[j, support] = _wait(problem, best, after)
         if best is solution:
-            return replace(solution, solves=(*solves[:-1], solves[-1] + spent))
+            return replace(solution, solves=(*solves[:-1], solves[-1] + spent), waits=waits)
         final = self._descend(problem, best.state, best.sparsity, best.damping, callback)
         offset = solution.n_solves + spent
         return replace(
             final,
+            waits=waits,
             history=(*history, *final.history[1:]),
             solves=(*solves, *(offset + count for count in final.solves[1:])),
         )
 
 
-def _convexified(H):
-    """Return H with its negative eigenvalues turned around, and none close to zero.
+def _wait(problem, best, after):
+    """Return up to which penalty a drop that has just failed need not be tried again.
 
-    Along negative curvature the step then goes downhill as far as it would uphill.
+    The objectives of the two branches change with the penalty as their sums of weights, which
+    tells where they will meet.
     """
-    shifted = H.copy()
-    shifted.flat[:: len(H) + 1] -= 1e-6 * np.trace(H)  # the trace bounds the largest eigenvalue
-    if dpotrf(shifted, lower=1, overwrite_a=1)[1] == 0:
-        return H
-    values, vectors = np.linalg.eigh(H)
-    largest = np.abs(values).max()
-    return (vectors * np.maximum(np.abs(values), 1e-3 * largest)) @ vectors.T
+    rate = float(problem.costs @ (best.w - after.w))
+    if rate <= 0.0:
+        return WAIT_MOST * best.sparsity
+    meeting = best.sparsity + (after.objective - best.objective) / rate
+    return min(best.sparsity + WAIT * (meeting - best.sparsity), WAIT_MOST * best.sparsity)
 
 
 def _step_bounds(w, factor):
@@ -232,7 +245,7 @@ def _try(problem, w, state, model: Linearization | None = None, step=None, promi
     if model is not None and not problem.loss.constant_curvature:
         warm = problem.predict_warm(state, model, step)
     try:
-        return problem.solve(w, warm, tol=INNER_TOL * float(np.clip(promised, 1e-8, 1.0)))
+        return problem.solve(w, warm, tol=INNER_TOL * min(max(promised, 1e-8), 1.0))
     except IndefiniteKernelError:
         return None
 
@@ -241,9 +254,9 @@ def _dropped(problem, solution):
     """Yield weights worth dropping, and where to start without each, cheapest first."""
     model = problem.linearize(solution.state)
     active, w = model.active, solution.w
-    Q = model.V.T @ model.V if model.H is None else _convexified(model.H)
+    Q = model.V.T @ model.V if model.gram is None else model.gram.copy()
     Q.flat[:: len(Q) + 1] += 1e-6 * Q.diagonal().max() + 1e-12
-    inverse = np.linalg.inv(Q)
+    inverse = dposv(Q, np.eye(len(Q)), lower=1)[1]
     gradient = model.gradient + solution.sparsity * problem.costs[active]
     price = 0.5 * w[active] ** 2 / inverse.diagonal() - gradient * w[active]
     cost = solution.sparsity * problem.costs[active] * w[active]

@@ -57,7 +57,7 @@ def laplace_weights(problem: Problem, random_state=None):
         rows = np.sort(rng.choice(problem.n_rows, LAPLACE_ROWS, replace=False))
     twin = problem.with_kernel(Laplace(), rows)
     start = np.full(twin.n_weights, 1.0 / twin.n_columns)
-    solver = Eliminate(max_iter=LAPLACE_ITER, tol=RELAX_TOL, prune=False)
+    solver = Eliminate(max_iter=LAPLACE_ITER, tol=1e-2, prune=False)
     found = solver.solve(twin, start, LAPLACE_SPARSITY * twin.null_value, damping=1.0)
     if not found.w.any():
         return None, found.n_solves

@@ -22,10 +22,11 @@ SWEEP_FIRST = 1e-3  # smallest positive penalty, as a share of the constant mach
 SWEEP_FACTOR = 4.0
 SWEEP_MAX = 40
 SWEEP_TOL = 1e-2
-PROBE = 0.1  # penalty at which starts are compared, as the same share
+SWEEP_ITER = 2  # steps per penalty of the sweep: it only has to tell roughly where features leave
+PROBE = 0.03  # penalty at which starts are compared, as the same share
 PROBE_TOL = 1e-2
 EXTENSION = 50  # most points added where the path turns out longer than the sweep
-END_STEPS = 2  # bisections that locate where the last feature leaves
+END_STEPS = 1  # bisections that locate where the last feature leaves
 
 
 @dataclass(frozen=True)
@@ -101,15 +102,17 @@ def trace_path(
     if updates_per_point is not None:
         step = replace(_loose(solver, solver.tol), max_iter=updates_per_point)
     points: list[Solution] = []
-    here, damping = first.state, first.damping
+    here, damping, waits = first.state, first.damping, first.waits
     nothing = _nothing(problem)
     for sparsity in _onwards(grid, extend):
         with task.subtask("point"):
-            found = step.solve(problem, here, float(sparsity), damping=min(damping, 1.0))
+            found = step.solve(
+                problem, here, float(sparsity), damping=min(damping, 1.0), waits=waits
+            )
         if nothing is not None and found.objective > nothing.smooth and not problem.kernel.convex:
             found = _emptied(found, nothing)
         spent += found.n_solves
-        here, damping = found.state, found.damping
+        here, damping, waits = found.state, found.damping, found.waits
         points.append(found.light())
         if task.stopped or (len(points) >= len(grid) and not extend):
             break
@@ -183,7 +186,7 @@ def place_points(problem: Problem, solver, first: Solution, n_points: int):
     """
     if n_points == 1:
         return np.zeros(1), 0
-    loose = _loose(solver, SWEEP_TOL)
+    loose = replace(_loose(solver, SWEEP_TOL), max_iter=SWEEP_ITER)
     here, damping, spent = first.state, first.damping, 0
     before = None
     seen = [(0.0, int(np.count_nonzero(first.w)))]
@@ -191,6 +194,10 @@ def place_points(problem: Problem, solver, first: Solution, n_points: int):
     for _ in range(SWEEP_MAX):
         found = loose.solve(problem, here, sparsity, damping=min(damping, 1.0))
         spent += found.n_solves
+        if not _alive(problem, found) and found.w.any():
+            # Few steps after a jump of the penalty may stand above the empty machine.
+            found = _loose(solver, SWEEP_TOL).solve(problem, found.state, sparsity)
+            spent += found.n_solves
         alive = _alive(problem, found)
         seen.append((sparsity, int(np.count_nonzero(found.w)) if alive else 0))
         if not alive:
