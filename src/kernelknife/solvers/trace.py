@@ -25,6 +25,7 @@ SWEEP_TOL = 1e-2
 SWEEP_ITER = 2  # steps per penalty of the sweep: it only has to tell roughly where features leave
 PROBE = 0.03  # penalty at which starts are compared, as the same share
 PROBE_TOL = 1e-2
+PROBE_TIE = 2e-2  # starts this close there count as equal: the probes are loose
 EXTENSION = 50  # most points added where the path turns out longer than the sweep
 END_STEPS = 1  # bisections that locate where the last feature leaves
 
@@ -61,7 +62,7 @@ def choose_start(problem: Problem, solver, starts: list[Start]) -> tuple[Start, 
         raise failure or ValueError("There is no start to choose from.")
     # Starts that do equally well there differ in how much else they have found.
     best = min(objective for objective, _, _ in candidates)
-    equal = [c for c in candidates if c[0] <= (1.0 + PROBE_TOL) * best]
+    equal = [c for c in candidates if c[0] <= (1.0 + PROBE_TIE) * best]
     _, start, first = min(equal, key=lambda candidate: candidate[2].objective)
     return start, first, spent
 
