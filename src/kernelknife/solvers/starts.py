@@ -23,7 +23,8 @@ __all__ = ["Start", "best_start", "laplace_weights", "make_starts", "scaled_weig
 
 RELAX_TOL = 1e-3
 LAPLACE_SPARSITY = 0.01  # share of the constant machine's objective
-LAPLACE_ITER = 25
+LAPLACE_FIRST, LAPLACE_ITER = 4, 25  # steps with all features, and with those then left
+LAPLACE_TOL = 1e-2
 LAPLACE_ROWS = 500
 
 
@@ -56,13 +57,22 @@ def laplace_weights(problem: Problem, random_state=None):
         rng = np.random.default_rng(0 if random_state is None else random_state)
         rows = np.sort(rng.choice(problem.n_rows, LAPLACE_ROWS, replace=False))
     twin = problem.with_kernel(Laplace(), rows)
-    start = np.full(twin.n_weights, 1.0 / twin.n_columns)
-    solver = Eliminate(max_iter=LAPLACE_ITER, tol=1e-2, prune=False)
-    found = solver.solve(twin, start, LAPLACE_SPARSITY * twin.null_value, damping=1.0)
-    if not found.w.any():
-        return None, found.n_solves
-    columns = found.w if twin.owner is None else found.w[twin.owner]
-    return np.minimum(found.w * np.sqrt(0.5 / (columns @ columns)), 1.0), found.n_solves
+    sparsity = LAPLACE_SPARSITY * twin.null_value
+    solver = Eliminate(max_iter=LAPLACE_FIRST, tol=LAPLACE_TOL, prune=False)
+    found = solver.solve(twin, np.full(twin.n_weights, 1.0 / twin.n_columns), sparsity, damping=1.0)
+    w, solves = found.w, found.n_solves
+    kept = w.nonzero()[0]
+    if not found.converged and len(kept):
+        # Most features are out after a few steps, and this kernel pays for each of them.
+        solver = replace(solver, max_iter=LAPLACE_ITER)
+        few = twin.with_weights(kept)
+        found = solver.solve(few, w[kept], sparsity, damping=found.damping)
+        w[kept] = found.w
+        solves += found.n_solves
+    if not w.any():
+        return None, solves
+    columns = w if twin.owner is None else w[twin.owner]
+    return np.minimum(w * np.sqrt(0.5 / (columns @ columns)), 1.0), solves
 
 
 def make_starts(problem: Problem, start="auto", n_starts=0, random_state=None) -> list[Start]:
