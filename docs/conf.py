@@ -54,6 +54,6 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-html_sidebars = {"start": [], "reproduction": []}
+html_sidebars = {"start": [], "benchmarks": [], "reproduction": []}
 html_title = "kernelknife"
 html_show_sourcelink = False
