@@ -111,12 +111,12 @@ def behind(races):
     for problem in races.problems:
         if not problem[2]:
             continue
-        recalls = [races.mean(m, problem, "recall") or 0.0 for m in races.methods if m != OURS]
-        if max(recalls, default=0.0) <= GOOD:
+        others = [m for m in races.methods if m not in (OURS, OURS_CV)]
+        if max(races.mean(m, problem, "recall") or 0.0 for m in others) <= GOOD:
             continue
         better = []
-        for method in races.methods:
-            pair = races.on_our_seeds(method, problem) if method not in (OURS, OURS_CV) else None
+        for method in others:
+            pair = races.on_our_seeds(method, problem)
             if pair and pair[0] > pair[1] + 1e-9:
                 better.append(f"{method} {pair[0]:.2f} against {pair[1]:.2f}")
         found.append((problem, better))
@@ -124,9 +124,11 @@ def behind(races):
 
 
 def speed(races):
+    """Our time and the quickest other's, on problems that some method solves."""
     rows = []
     for problem in races.problems:
-        if not problem[2]:
+        recalls = [races.mean(m, problem, "recall") or 0.0 for m in races.methods if m != OURS_CV]
+        if max(recalls) <= GOOD:
             continue
         leaders = races.leaders(problem)
         ours = leaders.pop(OURS, None)
@@ -145,10 +147,14 @@ def verdicts(races, small):
     ]
     times = speed(races)
     first = [row for row in times if row[1] is not None and (row[2] is None or row[1] < row[3])]
-    ratios = []
+    ratios, short = [], []
     for name in ("orange, 46 noise", "sinusoidal, 95 noise"):
         problem = next(p for p in races.problems if p[0] == name)
-        ratios.append((name, races.seconds("GPyTorch ARD", problem) / races.seconds(OURS, problem)))
+        ours = races.seconds(OURS, problem)
+        ratios.append(races.seconds("GPyTorch ARD", problem) / ours)
+        stopped = "GPyTorch ARD, 50 steps"
+        found = races.mean(stopped, problem, "recall")
+        short.append(f"{races.seconds(stopped, problem) / ours:.1f} (recall {found:.2f})")
     path = [float(r["ratio"]) for r in small if r["against"].startswith("KernelRidge")]
     held = {True: "holds", False: "does not hold"}
     return table(
@@ -173,8 +179,10 @@ def verdicts(races, small):
             ),
             (
                 "At least 10 times faster than GPyTorch ARD on orange 46 and sinusoidal 95",
-                ", ".join(f"{ratio:.1f} times" for _, ratio in ratios),
-                held[all(ratio >= 10 for _, ratio in ratios)],
+                " and ".join(f"{ratio:.1f}" for ratio in ratios)
+                + " times against the fit to convergence; against the one stopped after 50 steps "
+                + " and ".join(short),
+                held[min(ratios) >= 10],
             ),
             (
                 "A 50-point path at 100 x 50 takes at most 60 KernelRidge fits and predictions",
@@ -217,9 +225,7 @@ def speed_table(races):
                 title(problem),
                 number(races.mean(OURS, problem, "recall")),
                 short_time(races.seconds(OURS, problem)),
-                ""
-                if rival is None
-                else f"{rival} ({number(races.mean(rival, problem, 'recall'))})",
+                named(races, rival, problem),
                 short_time(theirs),
                 leaders,
             )
@@ -268,7 +274,7 @@ def error_table(races):
 
 
 def cost_table(races):
-    """Seconds and memory over the synthetic problems, one thread and two."""
+    """Seconds and memory over all problems, one thread and two."""
     rows = []
     shown = races.problems
     for method in races.methods:
@@ -499,7 +505,7 @@ def render():
     recalls, legend = recall_table(races)
     lost = [(problem, better) for problem, better in behind(races) if better]
     lost_lines = "\n".join(f"- {title(p)}: " + "; ".join(better) + "." for p, better in lost)
-    plain = ("date", "processor", "cores", "memory", "system", "python")
+    plain = ("processor", "cores", "memory", "system", "python")
     versions = ", ".join(f"{name} {value}" for name, value in machine.items() if name not in plain)
     text = TEMPLATE.format(
         machine=(

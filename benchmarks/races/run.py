@@ -16,7 +16,6 @@ import platform
 import signal
 import subprocess
 import sys
-import time
 import venv
 from pathlib import Path
 
@@ -53,8 +52,11 @@ def main():
         enter_environment()
     import worker
 
+    if options.fresh:
+        for path in (RESULTS, MACHINE):
+            path.unlink(missing_ok=True)
+    check_machine(machine_facts())
     worker.warm_up()
-    describe_machine()
     done = read_rows()
     if options.again:
         done = [row for row in done if row["method"] not in options.again]
@@ -75,8 +77,9 @@ def parse():
     parser.add_argument("--problems", nargs="*", help="parts of names, all by default")
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--limit", type=float, default=120.0, help="seconds for one run")
-    parser.add_argument("--budget", type=float, default=100.0, help="seconds per problem")
+    parser.add_argument("--limit", type=float, default=60.0, help="seconds for one run")
+    parser.add_argument("--budget", type=float, default=40.0, help="seconds per problem")
+    parser.add_argument("--fresh", action="store_true", help="throw all rows away first")
     parser.add_argument("--again", nargs="*", help="methods whose rows are thrown away first")
     parser.add_argument("--here", action="store_true", help="use the environment that is active")
     parser.add_argument("--no-page", action="store_true", help="do not write the page")
@@ -85,16 +88,14 @@ def parse():
 
 def enter_environment():
     """Run this file again with the races' own interpreter, made where it is missing."""
-    python = ENVIRONMENT / "bin" / "python"
-    if not python.exists():
+    python, complete = ENVIRONMENT / "bin" / "python", ENVIRONMENT / "complete"
+    if not complete.exists():
         print(f"making {ENVIRONMENT.relative_to(ROOT)} ...", flush=True)
-        venv.create(ENVIRONMENT, with_pip=True)
-        for wanted in (
-            ["torch==2.13.0"],
-            ["-r", str(HERE / "requirements.txt")],
-            [f"{ROOT}[plot]"],
-        ):
+        venv.create(ENVIRONMENT, with_pip=True, clear=True)
+        # The package as it stands in the folder, so that what races is what git shows.
+        for wanted in (["-r", str(HERE / "requirements.txt")], ["-e", f"{ROOT}[plot,data]"]):
             subprocess.run([python, "-m", "pip", "install", "-q", *wanted], check=True)
+        complete.touch()
     # BLAS reads its number of threads once: two at most, limited again in each run.
     threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "2")
     os.execve(python, [str(python), *sys.argv, "--here"], {**os.environ, **threads})
@@ -158,37 +159,56 @@ def append_row(row):
 
 
 def commit():
-    found = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        check=False,
-    )
-    return found.stdout.strip()
+    """Return the commit, marked where the package differs from it."""
+
+    def git(*arguments):
+        command = ["git", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False).stdout
+
+    changed = git("status", "--porcelain", "--", "src", "benchmarks/races").strip()
+    return git("rev-parse", "--short", "HEAD").strip() + ("-changed" if changed else "")
 
 
-def describe_machine():
-    """Write what the figures depend on: processor, memory, versions."""
+def machine_facts():
+    """Return what the figures depend on: processor, memory, versions."""
     import peers
     import psutil
+
+    def version(package):
+        try:
+            return importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            return "not installed"
 
     cpu = platform.processor() or platform.machine()
     if Path("/proc/cpuinfo").exists():
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         cpu = next((x.split(":")[1].strip() for x in lines if x.startswith("model name")), cpu)
     packages = ["numpy", "scipy", "torch", *sorted({m.package for m in peers.METHODS.values()})]
-    facts = {
-        "date": time.strftime("%Y-%m-%d"),
+    return {
         "processor": cpu,
-        "cores": os.cpu_count(),
+        "cores": str(os.cpu_count()),
         "memory": f"{psutil.virtual_memory().total / 2**30:.0f} GiB",
         "system": platform.system(),
         "python": platform.python_version(),
-        **{name: importlib.metadata.version(name) for name in dict.fromkeys(packages)},
+        **{name: version(name) for name in dict.fromkeys(packages)},
     }
-    with MACHINE.open("w", newline="") as file:
-        csv.writer(file).writerows([("what", "value"), *facts.items()])
+
+
+def check_machine(facts):
+    """Write the facts beside the rows, or stop where the rows are of another machine."""
+    if not MACHINE.exists():
+        with MACHINE.open("w", newline="") as file:
+            csv.writer(file).writerows([("what", "value"), *facts.items()])
+        return
+    with MACHINE.open(newline="") as file:
+        known = {row["what"]: row["value"] for row in csv.DictReader(file)}
+    other = [f"{name} {known.get(name)}" for name in facts if known.get(name) != facts[name]]
+    if other:
+        sys.exit(
+            f"{RESULTS.name} was measured with {', '.join(other)}, which is not what runs here. "
+            "Times of two machines do not belong in one table: --fresh begins a new one."
+        )
 
 
 if __name__ == "__main__":

@@ -204,7 +204,7 @@ class AbsoluteForm:
     """``S_il = sum_j v_j abs(x_ij - z_lj)``.
 
     No matrix product gives this form or its derivative: both cost ``n m p`` elementary
-    steps, taken one row at a time so that the working set stays in cache.
+    steps, taken a few rows at a time so that the working set stays in cache.
     """
 
     translation_invariant = True

@@ -23,6 +23,7 @@ from kernelknife.losses import Loss
 
 __all__ = ["Linearization", "Problem", "State", "kkt_residual", "null_objective"]
 
+REMEMBER_ROWS = 2000  # most rows for which the model of an earlier state is kept
 EXACT_LIMIT = 32  # most weights for which the exact Hessian is computed
 
 
@@ -358,7 +359,10 @@ class Problem:
         exact = self._affordable(len(active))
         H = self._exact_hessian(state, columns, gradient, V) if exact else None
         model = Linearization(active, gradient, V, H)
-        self._linearized = ((state, model), *self._linearized[:1])
+        if self.sticky:
+            # Two where the matrices that a state holds are small.
+            before = self._linearized[:1] if self.n_rows <= REMEMBER_ROWS else ()
+            self._linearized = ((state, model), *before)
         return model
 
     def _affordable(self, n_active):

@@ -50,8 +50,8 @@ class Eliminate:
     max_iter : int, default=200
     tol : float, default=1e-4
         The solver stops when a step promises less than this share of the objective and
-        the KKT residual is below ``0.3 sqrt(tol)``, or when an exact Newton step promises
-        less than a tenth of it.
+        the KKT residual is below ``0.3 sqrt(tol)``, or, with an exact Newton step that
+        promises less than a tenth of it, below ``3 sqrt(tol)``.
     prune : bool, default=True
         With ``v = w**2`` the penalty is concave in ``v``, and keeping or dropping a weak
         feature are often both local minima. Try to drop the weakest ones at the end, and
@@ -125,8 +125,10 @@ class Eliminate:
             new_w[new_w < TINY] = 0.0
             leaving = bool((w[new_w == 0.0] > 0.0).any())
             small = promised <= tol * abs(objective)
-            # A Newton decrement can be trusted further than that of a model.
-            sure = model.positive and promised <= SURE * tol * abs(objective)
+            # An exact Newton decrement can be trusted further than that of a model; a damped
+            # one, as after steps that failed, is small for another reason.
+            newton = model.positive and damping <= 1e-2 and residual <= 3.0 * np.sqrt(tol)
+            sure = newton and promised <= SURE * tol * abs(objective)
             if small and (sure or residual <= 0.3 * np.sqrt(tol)) and not leaving:
                 converged, message = True, "converged"
                 break
@@ -187,6 +189,7 @@ class Eliminate:
         while improved and best.w.any():
             improved = False
             support = best.w.astype(bool).tobytes()
+            # The two cheapest, whether they are tried or have to wait: a third seldom pays first.
             for j, start in islice(_dropped(problem, best), PRUNE_TRIALS):
                 if waits.get((j, support), 0.0) > sparsity:
                     continue

@@ -187,19 +187,13 @@ def place_points(problem: Problem, solver, first: Solution, n_points: int):
     """
     if n_points == 1:
         return np.zeros(1), 0
-    loose = replace(_loose(solver, SWEEP_TOL), max_iter=SWEEP_ITER)
     here, damping, spent = first.state, first.damping, 0
     before = None
     seen = [(0.0, int(np.count_nonzero(first.w)))]
     sparsity = SWEEP_FIRST * problem.null_value
     for _ in range(SWEEP_MAX):
-        found = loose.solve(problem, here, sparsity, damping=min(damping, 1.0))
-        spent += found.n_solves
-        if not _alive(problem, found) and found.w.any():
-            # Few steps after a jump of the penalty may stand above the empty machine.
-            found = _loose(solver, SWEEP_TOL).solve(problem, found.state, sparsity)
-            spent += found.n_solves
-        alive = _alive(problem, found)
+        found, alive, solves = _glance(problem, solver, here, sparsity, damping)
+        spent += solves
         seen.append((sparsity, int(np.count_nonzero(found.w)) if alive else 0))
         if not alive:
             break
@@ -209,13 +203,27 @@ def place_points(problem: Problem, solver, first: Solution, n_points: int):
         low, high = seen[-2][0], seen[-1][0]
         for _ in range(END_STEPS):
             middle = np.sqrt(low * high)
-            found = loose.solve(problem, before.state, middle, damping=min(before.damping, 1.0))
-            spent += found.n_solves
-            low, high = (middle, high) if _alive(problem, found) else (low, middle)
+            _, alive, solves = _glance(problem, solver, before.state, middle, before.damping)
+            spent += solves
+            low, high = (middle, high) if alive else (low, middle)
         seen[-1] = (high, 0)
         if low > seen[-2][0]:
             seen.insert(-1, (low, seen[-2][1] and 1))
     return _spread_points(seen, n_points), spent
+
+
+def _glance(problem, solver, here, sparsity, damping):
+    """Take few loose steps; return the solution, whether it is alive, and the solves it took."""
+    loose = _loose(solver, SWEEP_TOL)
+    found = replace(loose, max_iter=SWEEP_ITER).solve(
+        problem, here, sparsity, damping=min(damping, 1.0)
+    )
+    spent, alive = found.n_solves, _alive(problem, found)
+    if not alive and found.w.any():
+        # Few steps after a jump of the penalty may stand above the empty machine.
+        found = loose.solve(problem, found.state, sparsity)
+        spent, alive = spent + found.n_solves, _alive(problem, found)
+    return found, alive, spent
 
 
 def _spread_points(seen, n_points):
