@@ -6,7 +6,7 @@ Four questions, each answered side by side in one process on one BLAS thread:
 - the same path against one fit of our own at one penalty;
 - the share of the path's time that its BLAS and LAPACK calls explain, each timed bare at the sizes
   that the path asked for;
-- how path and fit grow with rows and with features: exponents fitted to medians.
+- how path and fit grow with rows and with features: exponents fitted to the best of three.
 
 And, in fresh interpreters, how long the import takes beside that of what it imports.
 """
@@ -102,7 +102,7 @@ def share_of_blas(n=100, p=50):
     estimators.Problem, kept = Watched, estimators.Problem
     knife_path(X, y)
     estimators.Problem = kept
-    whole = statistics.median(timed(lambda: knife_path(X, y)) for _ in range(15))
+    whole = statistics.median(timed(lambda: knife_path(X, y)) for _ in range(15 if n < 400 else 3))
     bare = sum(count * bare_cost(n, q, kind) for (kind, q), count in asked.items() if q)
     return [row("path", n, p, whole, "its bare BLAS and LAPACK calls", bare / whole)]
 
@@ -138,7 +138,7 @@ def bare_cost(n, q, kind):
 
 
 def growth():
-    """Medians over rows at 50 features and over features at 200 rows, with their exponents."""
+    """Best of three over rows at 50 features and over features at 200 rows, with exponents."""
     rows = []
     for name, sizes in (
         ("rows", [(n, 50) for n in ROWS]),
@@ -180,7 +180,10 @@ def import_time(repeats=7):
 
 
 def main():
-    rows = compare_path() + share_of_blas() + growth() + import_time()
+    rows = compare_path()
+    for n in (100, 400, 800):
+        rows += share_of_blas(n)
+    rows += growth() + import_time()
     write("small", rows)
     for entry in rows:
         if entry["ratio"]:

@@ -217,6 +217,32 @@ def test_no_early_stop_on_the_plateau_of_the_identity_kernel():
     assert found.objective < 0.85 * problem.null_value
 
 
+def test_a_heavily_damped_step_is_no_certificate():
+    """A step may promise little because it is held back, not because there is nothing to gain."""
+    X, y = make_sinusoidal(60, 5, random_state=0)
+    problem = Problem(standardized(X), standardized(y[:, None]), RBF(), SquaredLoss())
+    lowest = Eliminate(tol=1e-6).solve(problem, scaled_weights(problem), 1.0).objective
+    held = Eliminate().solve(problem, scaled_weights(problem), 1.0, damping=1e6)
+    assert held.objective <= 1.01 * lowest
+
+
+def test_a_drop_that_failed_waits_until_it_may_pay():
+    """Where the path is told what failed before, it ends as low and tries less."""
+    X, y = make_sinusoidal(100, 25, random_state=1)
+    problem = Problem(standardized(X), standardized(y[:, None]), RBF(), SquaredLoss())
+    here = Eliminate().solve(problem, scaled_weights(problem), 0.5)
+    told = untold = here
+    counts = np.zeros(2, dtype=int)
+    for sparsity in 5.0 * 1.12 ** np.arange(35):
+        told = Eliminate().solve(
+            problem, told.state, sparsity, damping=told.damping, waits=told.waits
+        )
+        untold = Eliminate().solve(problem, untold.state, sparsity, damping=untold.damping)
+        counts += told.n_solves, untold.n_solves
+        assert told.objective <= 1.001 * untold.objective
+    assert counts[0] < counts[1]
+
+
 def test_pruning_only_ever_lowers_the_objective():
     X, y = make_skin_of_orange(100, 46, random_state=3)
     problem = Problem(standardized(X), 2.0 * y[:, None] - 1.0, RBF(), SquaredHinge())
