@@ -19,7 +19,7 @@ from kernelknife.solvers.starts import Start, relaxed
 __all__ = ["Trace", "choose_start", "exactly", "trace_path"]
 
 SWEEP_FIRST = 1e-3  # smallest positive penalty, as a share of the constant machine's objective
-SWEEP_FACTOR = 4.0
+SWEEP_FACTOR = 8.0
 SWEEP_MAX = 40
 SWEEP_TOL = 1e-2
 SWEEP_ITER = 2  # steps per penalty of the sweep: it only has to tell roughly where features leave
@@ -27,7 +27,7 @@ PROBE = 0.03  # penalty at which starts are compared, as the same share
 PROBE_TOL = 1e-2
 PROBE_TIE = 2e-2  # starts this close there count as equal: the probes are loose
 EXTENSION = 50  # most points added where the path turns out longer than the sweep
-END_STEPS = 1  # bisections that locate where the last feature leaves
+END_STEPS = 2  # bisections that locate where the last feature leaves
 
 
 @dataclass(frozen=True)
