@@ -5,6 +5,7 @@ import os
 import platform
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 # Before NumPy loads its BLAS: comparisons are made on one thread.
@@ -29,6 +30,13 @@ def make_problem(X, y, kernel, loss):
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     Y = (y - y.mean()) / y.std() if loss.task == "regression" else np.where(y > 0, 1.0, -1.0)
     return Problem(X, Y[:, None], kernel, loss)
+
+
+def timed(function):
+    """Return the seconds that a call takes."""
+    begin = time.perf_counter()
+    function()
+    return time.perf_counter() - begin
 
 
 def provenance():

@@ -5,20 +5,13 @@ product for the gradient. Both sides run in turn in one process; the medians are
 """
 
 import statistics
-import time
 
 import numpy as np
-from _common import make_problem, write
+from _common import make_problem, timed, write
 from scipy.linalg.lapack import dpotrf
 
 from kernelknife.kernels import RBF
 from kernelknife.losses import SquaredLoss
-
-
-def timed(function):
-    begin = time.perf_counter()
-    function()
-    return time.perf_counter() - begin
 
 
 def main(n=2000, p=500, repeats=11):

@@ -14,11 +14,10 @@ And, in fresh interpreters, how long the import takes beside that of what it imp
 import statistics
 import subprocess
 import sys
-import time
 from collections import Counter
 
 import numpy as np
-from _common import write
+from _common import timed, write
 from scipy.linalg.lapack import dpotrf, dtrtrs
 from sklearn.kernel_ridge import KernelRidge
 
@@ -28,12 +27,6 @@ from kernelknife.problem import Problem
 
 ROWS = (100, 200, 400, 800, 1600)
 FEATURES = (25, 50, 100, 200, 400, 800)
-
-
-def timed(function):
-    begin = time.perf_counter()
-    function()
-    return time.perf_counter() - begin
 
 
 def standardized(X):
