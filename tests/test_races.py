@@ -1,6 +1,7 @@
 """The races: problems tell the truth, runs are judged rightly, the page is that of the tables."""
 
 import csv
+import dataclasses
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,6 +12,8 @@ from numpy.testing import assert_allclose
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.feature_selection import f_regression
 
+from kernelknife.datasets import DataFileError
+
 ROOT = Path(__file__).parents[1]
 RACES = ROOT / "benchmarks" / "races"
 
@@ -18,6 +21,7 @@ RACES = ROOT / "benchmarks" / "races"
 @pytest.fixture(scope="module")
 def races():
     """The modules of the races; none of them needs a peer to be imported."""
+    pytest.importorskip("resource", reason="the races fork, which Windows cannot")
     sys.path.insert(0, str(RACES))
     try:
         import page
@@ -113,6 +117,27 @@ def test_slow_and_failed_cells_are_not_begun_again(races):
     assert seeds([row(0, seconds="11")]) == []
     assert seeds([row(0, "timeout", "60")]) == []
     assert seeds([row(0, "error", "")]) == []
+
+
+def test_names_that_do_not_exist_are_no_results(races):
+    def check(methods=None, problems=None):
+        races.run.check_names(SimpleNamespace(methods=methods, problems=problems, again=None))
+
+    check(["EBM"], ["orange"])
+    with pytest.raises(SystemExit, match="no method 'LASSO'; there are kernelknife path"):
+        check(["LASSO"])
+    with pytest.raises(SystemExit, match="No problem has 'iris' in its name"):
+        check(problems=["iris"])
+
+
+def test_problems_without_their_data_are_left_out(races, capsys):
+    def missing(*args):
+        raise DataFileError("The vowel data are not there.")
+
+    problem = next(p for p in races.problems.PROBLEMS if p.name.startswith("vowel"))
+    absent = dataclasses.replace(problem, draw=missing)
+    assert not races.run.drawable(absent)
+    assert "left out, vowel i/I: The vowel data are not there." in capsys.readouterr().out
 
 
 def test_the_page_is_that_of_the_tables(races):

@@ -400,6 +400,12 @@ def evaluation_section():
     )
 
 
+def found_afresh(problem):
+    """How often all features are found on draws that no setting was chosen on."""
+    rows = [row for row in read("recovery") if row["problem"] == problem]
+    return f"{sum(row['all_found'] == '1' for row in rows)} of {len(rows)}"
+
+
 # -- pictures -------------------------------------------------------------------------------------
 
 
@@ -528,6 +534,8 @@ def render():
         own=own_section(small),
         grid=grid_section(),
         evaluation=evaluation_section(),
+        fresh_50=found_afresh("Friedman 1, 50 noise"),
+        fresh_500=found_afresh("Friedman 1, 500 noise"),
     )
     return re.sub(r"\n{3,}", "\n\n", text)
 

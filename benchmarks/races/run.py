@@ -50,12 +50,14 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that a run in progress is ended too
     if not options.here:
         enter_environment()
+    check_names(options)
     import worker
 
+    facts = machine_facts()
     if options.fresh:
         for path in (RESULTS, MACHINE):
             path.unlink(missing_ok=True)
-    check_machine(machine_facts())
+    check_machine(facts)
     worker.warm_up()
     done = read_rows()
     if options.again:
@@ -86,6 +88,35 @@ def parse():
     return parser.parse_args()
 
 
+def check_names(options):
+    """Stop where a method or a problem is not known: a misspelt one is not a result."""
+    import peers
+    import problems
+
+    for name in [*(options.methods or ()), *(options.again or ())]:
+        if name not in peers.METHODS:
+            sys.exit(f"There is no method {name!r}; there are {', '.join(peers.METHODS)}.")
+    for part in options.problems or ():
+        if not any(part in key for key in problems.BY_KEY):
+            sys.exit(
+                f"No problem has {part!r} in its name; there are {'; '.join(problems.BY_KEY)}."
+            )
+
+
+def drawable(problem):
+    """Whether a problem's data are there; a sentence says so where they are not."""
+    from kernelknife.datasets import DataFileError
+
+    if problem.synthetic:
+        return True
+    try:
+        problem.draw(problem.n, 0)
+    except DataFileError as error:
+        print(f"left out, {problem.name}: {error}", flush=True)
+        return False
+    return True
+
+
 def enter_environment():
     """Run this file again with the races' own interpreter, made where it is missing."""
     python, complete = ENVIRONMENT / "bin" / "python", ENVIRONMENT / "complete"
@@ -113,6 +144,7 @@ def jobs(options, done):
         for problem in problems.PROBLEMS + problems.SIZES
         if not options.problems or any(part in problem.key for part in options.problems)
     ]
+    chosen = [problem for problem in chosen if drawable(problem)]
     for seed in range(options.seeds):
         for problem in chosen:
             for name in methods:
