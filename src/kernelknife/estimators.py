@@ -535,7 +535,9 @@ class KnifeRegressor(RegressorMixin, _BaseKnife):
         "eliminate" takes Gauss-Newton steps with the coefficients eliminated; "alternate" is
         the paper's algorithm, much slower, with backtracking.
     start : {"auto", "scaled", "laplace"}, float or array-like, default="auto"
-        Where the weights start. "auto" tries both named ones and keeps the lower objective.
+        Where the weights start. "auto" tries both named ones, and a third one where products of
+        two or three features tell something that these have missed, and keeps the lowest
+        objective.
     n_starts : int, default=0
         Random starts to add.
     standardize : bool, default=True
@@ -566,7 +568,7 @@ default="kmeans++"
         Starts run in parallel, each on one BLAS thread; the answer does not depend on it.
         None runs them one after the other, with all threads where there are many rows.
     random_state : int, RandomState or None, default=None
-        For random starts, and past 500 rows for those that the Laplace start looks at.
+        For random starts, and past 500 rows for those that the other starts look at.
 
     Attributes
     ----------

@@ -18,14 +18,24 @@ from kernelknife.kernels import Laplace
 from kernelknife.problem import Problem
 from kernelknife.solvers.base import Solution, StopRule, never
 from kernelknife.solvers.eliminate import Eliminate
+from kernelknife.solvers.products import telling_features
 
-__all__ = ["Start", "best_start", "laplace_weights", "make_starts", "scaled_weights", "solve_from"]
+__all__ = [
+    "Start",
+    "best_start",
+    "laplace_weights",
+    "make_starts",
+    "product_weights",
+    "scaled_weights",
+    "solve_from",
+]
 
 RELAX_TOL = 1e-3
 LAPLACE_SPARSITY = 0.01  # share of the constant machine's objective
 LAPLACE_FIRST, LAPLACE_ITER = 4, 25  # steps with all features, and with those then left
 LAPLACE_TOL = 1e-2
 LAPLACE_ROWS = 500
+PRODUCT_ROWS = 2000
 
 
 @dataclass(frozen=True)
@@ -52,11 +62,7 @@ def laplace_weights(problem: Problem, random_state=None):
     factorisations spent; None where the Laplace kernel keeps nothing. Past 500 rows a
     random subset is used: this kernel costs n**2 p elementary steps, no matrix product.
     """
-    rows = np.arange(problem.n_rows)
-    if problem.n_rows > LAPLACE_ROWS:
-        rng = np.random.default_rng(0 if random_state is None else random_state)
-        rows = np.sort(rng.choice(problem.n_rows, LAPLACE_ROWS, replace=False))
-    twin = problem.with_kernel(Laplace(), rows)
+    twin = problem.with_kernel(Laplace(), _some_rows(problem, LAPLACE_ROWS, random_state))
     sparsity = LAPLACE_SPARSITY * twin.null_value
     solver = Eliminate(max_iter=LAPLACE_FIRST, tol=LAPLACE_TOL, prune=False)
     found = solver.solve(twin, np.full(twin.n_weights, 1.0 / twin.n_columns), sparsity, damping=1.0)
@@ -75,6 +81,33 @@ def laplace_weights(problem: Problem, random_state=None):
     return np.minimum(w * np.sqrt(0.5 / (columns @ columns)), 1.0), solves
 
 
+def product_weights(problem: Problem, base, random_state=None):
+    """The weights ``base`` with those features lifted whose products tell of the target.
+
+    None where there are none, or where ``base`` has them on top already. Past 2,000 rows a
+    random subset is used.
+    """
+    rows = _some_rows(problem, PRODUCT_ROWS, random_state)
+    twin = problem.with_kernel(problem.kernel, rows)
+    found = telling_features(twin.X, twin.Y, twin.sample_weight)
+    if twin.owner is not None:
+        found = np.unique(twin.owner[found])
+    if not len(found) or set(np.argsort(-base)[: len(found)]) == set(found):
+        return None
+    w = base * np.sqrt(0.5)
+    level = 0.5 / len(found)
+    lifted = level if problem.kernel.linear_in_weights else np.sqrt(level)
+    w[found] = np.maximum(w[found], lifted)
+    return w
+
+
+def _some_rows(problem, most, random_state):
+    if problem.n_rows <= most:
+        return np.arange(problem.n_rows)
+    rng = np.random.default_rng(0 if random_state is None else random_state)
+    return np.sort(rng.choice(problem.n_rows, most, replace=False))
+
+
 def make_starts(problem: Problem, start="auto", n_starts=0, random_state=None) -> list[Start]:
     """Return the starts to try.
 
@@ -82,8 +115,9 @@ def make_starts(problem: Problem, start="auto", n_starts=0, random_state=None) -
     ----------
     problem : Problem
     start : {"auto", "scaled", "laplace"} or ndarray of shape (n_weights,)
-        "auto" is the scaled and the Laplace start, or the scaled one alone where the
-        problem is convex.
+        "auto" is the scaled and the Laplace start, and a third one where products of
+        features tell something that the Laplace start has missed; or the scaled one alone
+        where the problem is convex.
     n_starts : int, default=0
         Number of random starts to add.
     random_state : None, int or SeedSequence
@@ -100,6 +134,11 @@ def make_starts(problem: Problem, start="auto", n_starts=0, random_state=None) -
                 starts.append(Start("laplace", weights, True, solves))
             elif not starts:
                 starts.append(Start("scaled", scaled_weights(problem), True, solves))
+            if start == "auto":
+                base = np.zeros(problem.n_weights) if weights is None else weights
+                lifted = product_weights(problem, base, random_state)
+                if lifted is not None:
+                    starts.append(Start("products", lifted))
     if n_starts and not problem.kernel.convex:
         rng = np.random.default_rng(random_state)
         level = scaled_weights(problem)
