@@ -50,15 +50,21 @@ def test_features_that_tell_something_alone_do_not_count():
     assert found(X, pure + 2.0 * X[:, 0] + 2.0 * X[:, 1]) == []
 
 
+def test_a_pure_interaction_is_not_hidden_behind_many_effects():
+    X = uniform(500, 60, 7)
+    y = np.sign(X[:, 0] * X[:, 1]) + 0.5 * np.prod(1.0 + X[:, 2:8], axis=1)
+    assert {0, 1} <= set(found(X, y))
+
+
 def test_every_product_is_looked_at(monkeypatch):
     U, t = np.random.default_rng(0).normal(size=(25, 9)), np.ones(25)
     by_hand = {m: U[:, m].prod(axis=1).sum() for m in combinations(range(9), 3)}
     for block in (1, 900, 10**6):
         monkeypatch.setattr(products, "BLOCK", block)
         seen = {}
-        for T, first in products._triple_blocks(U, t):
-            for (j, k, l), total in np.ndenumerate(T):
-                members = tuple(sorted({first + j, first + 1 + k, first + 1 + l}))
+        for sums, first in products._triple_sums(U, t, np.zeros(9, dtype=bool)):
+            for index, total in np.ndenumerate(sums):
+                members = tuple(sorted(set(np.add(index, first).tolist())))
                 if len(members) == 3:
                     seen[members] = total
                 else:

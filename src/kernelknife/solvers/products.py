@@ -44,9 +44,7 @@ def telling_features(X, Y, weight):
         # The sum over rows of a product times t is a standard normal number, if it is noise.
         t = (weight * y / np.sqrt(total)).astype(np.float32)
         alone = np.abs(t @ U) > _bound(U.shape[1])
-        for members in _candidates(U, t, U.shape[1], MOST_STEPS / Y.shape[1]):
-            if alone[list(members)].all():
-                continue
+        for members in _candidates(U, t, alone, MOST_STEPS / Y.shape[1]):
             product = reduce(np.multiply, (U[:, j] for j in members))
             # Features that go together make products that vary more.
             spread = np.sqrt(weight @ product**2 / total)
@@ -76,19 +74,23 @@ def _bound_of(members, p):
     return _bound(count if len(members) == 2 else count * (p - 2) / 3)
 
 
-def _candidates(U, t, p, most_steps):
-    """Yield pairs and triples of columns whose product with ``t`` has a large sum."""
-    n = len(U)
+def _candidates(U, t, alone, most_steps):
+    """Yield pairs and triples of columns whose product with ``t`` has a large sum.
+
+    Those with all members in ``alone`` are left out.
+    """
+    n, p = U.shape
     if n * p**2 <= most_steps:
-        G = (U * t[:, None]).T @ U
-        np.fill_diagonal(G, 0.0)
-        yield from _largest([(G[None], 0)], _bound_of((0, 1), p), whole=False)
+        sums = (U * t[:, None]).T @ U
+        np.fill_diagonal(sums, 0.0)
+        sums[np.ix_(alone, alone)] = 0.0
+        yield from _strongest([(sums, (0, 0))], _bound_of((0, 1), p))
     if p > 2 and n * p**3 / 3 <= most_steps:
-        yield from _largest(_triple_blocks(U, t), _bound_of((0, 1, 2), p), whole=True)
+        yield from _strongest(_triple_sums(U, t, alone), _bound_of((0, 1, 2), p))
 
 
-def _triple_blocks(U, t):
-    """Yield sums of products of columns ``j, k, l``, where ``j >= first`` and ``k, l > first``."""
+def _triple_sums(U, t, alone):
+    """Yield blocks of the sums of all products of three columns, and the first columns of each."""
     n, p = U.shape
     rows = np.ascontiguousarray(U.T)
     first = 0
@@ -102,17 +104,22 @@ def _triple_blocks(U, t):
         j = np.arange(1, size)
         T[j, j - 1, :] = 0.0
         T[j, :, j - 1] = 0.0
-        yield T, first
+        T[np.ix_(alone[first : first + size], alone[first + 1 :], alone[first + 1 :])] = 0.0
+        yield T, (first, first + 1, first + 1)
         first += size
 
 
-def _largest(blocks, bound, whole):
-    """Return the members of the largest entries beyond the bound, the largest first."""
-    found = {}
-    for T, first in blocks:
-        if max(T.max(), -T.min()) <= bound:
+def _strongest(blocks, bound):
+    """Return the columns of the largest sums beyond the bound, the largest first."""
+    sizes = {}
+    most = 6 * MOST_CANDIDATES  # a product of three columns may stand in six places
+    for sums, first in blocks:
+        if max(sums.max(), -sums.min()) <= bound:
             continue
-        for j, k, l in np.argwhere(np.abs(T) > bound):
-            members = (first + j, first + 1 + k, first + 1 + l) if whole else (k, l)
-            found[tuple(sorted(int(m) for m in members))] = abs(float(T[j, k, l]))
-    return sorted(found, key=lambda members: -found[members])[:MOST_CANDIDATES]
+        flat = np.abs(sums).ravel()
+        where = np.flatnonzero(flat > bound)
+        if len(where) > most:
+            where = where[np.argpartition(-flat[where], most)[:most]]
+        members = np.sort(np.transpose(np.unravel_index(where, sums.shape)) + first, axis=1)
+        sizes.update(zip(map(tuple, members.tolist()), flat[where], strict=True))
+    return sorted(sizes, key=lambda members: -sizes[members])[:MOST_CANDIDATES]
