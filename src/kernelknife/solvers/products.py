@@ -111,7 +111,7 @@ def _triple_sums(U, t, alone):
 
 def _strongest(blocks, bound):
     """Return the columns of the largest sums beyond the bound, the largest first."""
-    sizes = {}
+    sizes: dict[tuple, float] = {}
     most = 6 * MOST_CANDIDATES  # a product of three columns may stand in six places
     for sums, first in blocks:
         if max(sums.max(), -sums.min()) <= bound:
