@@ -16,9 +16,9 @@ from kernelknife.solvers.trace import choose_start, place_points
 def main(n=1000, p=500):
     problem = make_problem(*make_sinusoidal(n, p - 5, random_state=0), RBF(), SquaredLoss())
     solver = Eliminate(tol=1e-4)
-    _, first, _ = choose_start(problem, solver, make_starts(problem, "scaled"))
-    grid, _ = place_points(problem, solver, first, 50)
-    here, damping, rows = first.state, first.damping, []
+    beginning = choose_start(problem, solver, make_starts(problem, "scaled"))
+    grid, _ = place_points(problem, solver, beginning, 50)
+    here, damping, rows = beginning.first.state, beginning.first.damping, []
     for sparsity in grid:
         begin = time.perf_counter()
         found = solver.solve(problem, here, float(sparsity), damping=min(damping, 1.0))

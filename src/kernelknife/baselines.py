@@ -211,7 +211,8 @@ class KernelRFE(_Ranker):
     def _changes(self, Z, Y, kernel, loss, ones):
         """Return how much ``c' K c`` changes when each feature is removed."""
         form = kernel._form
-        S, K = kernel.evaluate(Z, Z, np.ones(Z.shape[1]))
+        S = form.matrix(Z, Z, np.ones(Z.shape[1]))
+        K = kernel.profile(S)
         C = solve_columns(K, Y, ones, loss, self.alpha, fit_intercept=True).C
         used = np.flatnonzero(C.any(axis=1))
         C, S, Z = C[used], S[np.ix_(used, used)], Z[used]

@@ -77,7 +77,7 @@ class InnerFit:
 
 def factorize(K, rows, shift, fit_intercept):
     """Return the :class:`Factor` of ``K[rows, rows] + diag(shift)``."""
-    M = K.copy() if len(rows) == len(K) else K[np.ix_(rows, rows)]
+    M = K.copy() if len(rows) == len(K) else K.take(rows, axis=0).take(rows, axis=1)
     M.flat[:: len(M) + 1] += shift
     if not len(rows):
         return Factor(rows, M, None)
@@ -96,7 +96,7 @@ def factorize(K, rows, shift, fit_intercept):
 
 def _with_jitter(K, rows, shift):
     """Try again with what rounding may have taken from a semi-definite matrix."""
-    M = K[np.ix_(rows, rows)]
+    M = K.take(rows, axis=0).take(rows, axis=1)
     diagonal = np.abs(M.flat[:: len(M) + 1])
     M.flat[:: len(M) + 1] += shift + 1e-13 * len(M) * diagonal.max()
     return dpotrf(M.T, lower=1, overwrite_a=1, clean=0)

@@ -311,7 +311,7 @@ class Kernel(BaseEstimator, ABC):
         return self.profile(self._form.diag(X, v))
 
     def evaluate(self, X, Z, v):
-        """Return the form ``S`` and the kernel matrix ``K``."""
+        """Return the form ``S``, None where no derivative needs it, and the kernel matrix ``K``."""
         S = self._form.matrix(X, Z, v)
         return S, self.profile(S)
 
@@ -321,7 +321,7 @@ class Kernel(BaseEstimator, ABC):
         Parameters
         ----------
         X, Z : ndarray of shape (n, p) and (m, p)
-        S, K : ndarray of shape (n, m)
+        S, K : ndarray of shape (n, m), or None
             From :meth:`evaluate`.
         a : ndarray of shape (m,)
         """
@@ -429,7 +429,16 @@ class _Exponential(Kernel):
     def curve(self, s, k):
         return k * self.gamma**2
 
-    # Both are multiples of the kernel matrix: no array of its size need be made.
+    # Both are multiples of the kernel matrix: the form is not needed once that is known, and no
+    # other array of its size need be made.
+
+    def evaluate(self, X, Z, v):
+        return None, self(X, Z, v)
+
+    def __call__(self, X, Z, v):
+        S = self._form.matrix(X, Z, v)
+        S *= -self.gamma
+        return exponential(S)
 
     def _scaled_slope(self, S, K):
         return Scaled(K, -self.gamma)

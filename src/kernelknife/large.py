@@ -423,8 +423,8 @@ def solve_small(problem, solver, settings, sparsity):
 
 def choose_small(problem, solver, settings):
     """Return the best start of a path, relaxed."""
-    start, first, spent = choose_start(problem, solver, make_starts(problem, *settings))
-    return Start(start.name, first.w, solves=spent)
+    found = choose_start(problem, solver, make_starts(problem, *settings))
+    return Start(found.start.name, found.first.w, solves=found.n_solves)
 
 
 def scores_of(machine, X, names, n_features):

@@ -43,7 +43,7 @@ class State:
 
     w: np.ndarray
     columns: Columns  # those with weight
-    S: np.ndarray
+    S: np.ndarray | None  # the kernel's form, where derivatives need it
     K: np.ndarray
     inner: InnerFit
 
@@ -239,7 +239,7 @@ class Problem:
         return w if columns.owner is None else w[columns.owner]
 
     def kernel_matrix(self, w, columns=None):
-        """Return the form ``S`` and the kernel matrix ``K`` at the weights ``w``.
+        """Return what :meth:`kernelknife.kernels.Kernel.evaluate` does at the weights ``w``.
 
         ``columns`` are those with weight, where they are known.
         """
@@ -318,12 +318,12 @@ class Problem:
         """
         columns = self._differentiable(state) if columns is None else columns
         c = state.inner.C[:, column]
-        used = np.flatnonzero(c)
-        X, S, K = columns.X[rows], state.S[rows], state.K[rows]
-        if len(used) == len(c):
-            in_v = self.kernel.jacobian(X, columns.X, S, K, c)
-        else:
-            in_v = self.kernel.jacobian(X, columns.X[used], S[:, used], K[:, used], c[used])
+        used: np.ndarray | slice = slice(None)
+        if np.count_nonzero(c) < len(c):
+            used = c.nonzero()[0]
+        X, Z = columns.X[rows], columns.X[used]
+        S, K = _part(state.S, rows, used), _part(state.K, rows, used)
+        in_v = self.kernel.jacobian(X, Z, S, K, c[used])
         return self._chain(in_v, state.w, columns)
 
     def linearize(self, state: State, penalty=None) -> Linearization:
@@ -349,10 +349,13 @@ class Problem:
                 A = self.jacobian(state, q, columns=columns)
                 gradient -= self.alpha * (c @ A)
             else:
-                rows = np.union1d(curved, np.flatnonzero(c))
+                rows = c.nonzero()[0]
+                if not np.array_equal(rows, curved):
+                    rows = np.union1d(curved, rows)
                 A = self.jacobian(state, q, rows, columns)
                 gradient -= self.alpha * (c[rows] @ A)
-                A = A[np.isin(rows, curved)]
+                if len(rows) > len(curved):
+                    A = A[np.isin(rows, curved)]
             blocks.append(factor.whiten(A))
         V = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
         V *= np.sqrt(2.0 * self.alpha)
@@ -382,7 +385,7 @@ class Problem:
         used = C.any(axis=1).nonzero()[0]
         if len(used) < len(C):
             X, C = X[used], C[used]
-            S, K = S[np.ix_(used, used)], K[np.ix_(used, used)]
+            S, K = _part(S, used, used), _part(K, used, used)
         H = self.kernel.hessian(X, X, S, K, C, C)
         H *= -4.0 * self.alpha * np.multiply.outer(w, w)
         H += V.T @ V
@@ -414,6 +417,14 @@ class Problem:
         ``gradient`` is that of the whole objective in the weights ``active``.
         """
         return kkt_residual(w[active], gradient, self.null_value)
+
+
+def _part(matrix, rows, columns):
+    """Return some rows and columns of a matrix, None of None."""
+    if matrix is None or (isinstance(rows, slice) and isinstance(columns, slice)):
+        return matrix
+    # One after the other, which is three times as fast as both at once.
+    return matrix[rows][:, columns]
 
 
 def _convexified(H):

@@ -146,7 +146,8 @@ def second_sums(block, Z, setting, C, b, chain):
     xp, C = namespace(K), like(C, K)
     G = s * setting.loss.gradient(Y, F)
     kernel = setting.kernel
-    turned = [chain(kernel.jacobian(Z, X, S.T, K.T, G[:, q])) for q in range(G.shape[1])]
+    St = None if S is None else S.T
+    turned = [chain(kernel.jacobian(Z, X, St, K.T, G[:, q])) for q in range(G.shape[1])]
     return kernel.hessian(X, Z, S, K, G, C), xp.stack(turned)
 
 

@@ -20,14 +20,14 @@ __all__ = ["Trace", "choose_start", "exactly", "trace_path"]
 
 SWEEP_FIRST = 1e-3  # smallest positive penalty, as a share of the constant machine's objective
 SWEEP_FACTOR = 8.0
-SWEEP_MAX = 40
+SWEEP_MAX = 10
+SWEEP_NEAR = 1.15  # the end is near where the next penalty is less than this factor away
 SWEEP_TOL = 1e-2
 SWEEP_ITER = 2  # steps per penalty of the sweep: it only has to tell roughly where features leave
 PROBE = 0.03  # penalty at which starts are compared, as the same share
 PROBE_TOL = 1e-2
 PROBE_TIE = 2e-2  # starts this close there count as equal: the probes are loose
 EXTENSION = 50  # most points added where the path turns out longer than the sweep
-END_STEPS = 2  # bisections that locate where the last feature leaves
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,17 @@ class Trace:
     n_solves: int  # every factorisation, those of starts and of the sweep included
 
 
-def choose_start(problem: Problem, solver, starts: list[Start]) -> tuple[Start, Solution, int]:
+@dataclass(frozen=True)
+class Beginning:
+    """Where a path begins."""
+
+    start: Start
+    first: Solution  # without a penalty
+    probe: Solution | None  # at the penalty at which starts were compared, if they were
+    n_solves: int
+
+
+def choose_start(problem: Problem, solver, starts: list[Start]) -> Beginning:
     """Return the start whose relaxed weights do best at a moderate penalty.
 
     At zero penalty noise can fit as well as signal does; a moderate one tells them apart.
@@ -54,17 +64,16 @@ def choose_start(problem: Problem, solver, starts: list[Start]) -> tuple[Start, 
             continue
         spent += start.solves + first.n_solves
         if len(starts) == 1:
-            return start, first, spent
+            return Beginning(start, first, None, spent)
         probe = loose.solve(problem, first.state, PROBE * problem.null_value)
         spent += probe.n_solves
-        candidates.append((probe.objective, start, first))
+        candidates.append((start, first, probe))
     if not candidates:
         raise failure or ValueError("There is no start to choose from.")
     # Starts that do equally well there differ in how much else they have found.
-    best = min(objective for objective, _, _ in candidates)
-    equal = [c for c in candidates if c[0] <= (1.0 + PROBE_TIE) * best]
-    _, start, first = min(equal, key=lambda candidate: candidate[2].objective)
-    return start, first, spent
+    best = min(probe.objective for *_, probe in candidates)
+    equal = [found for found in candidates if found[2].objective <= (1.0 + PROBE_TIE) * best]
+    return Beginning(*min(equal, key=lambda found: found[1].objective), spent)
 
 
 def trace_path(
@@ -92,9 +101,10 @@ def trace_path(
     """
     if problem.kernel.convex and updates_per_point is None:
         return _trace_convex(problem, solver, starts, sparsities, task)
-    start, first, spent = choose_start(problem, solver, starts)
+    beginning = choose_start(problem, solver, starts)
+    first, spent = beginning.first, beginning.n_solves
     if np.ndim(sparsities) == 0:
-        grid, sweep_solves = place_points(problem, solver, first, int(sparsities))
+        grid, sweep_solves = place_points(problem, solver, beginning, int(sparsities))
         spent += sweep_solves
         extend = not problem.kernel.convex
     else:
@@ -121,7 +131,7 @@ def trace_path(
         if not problem.kernel.convex and not _alive(problem, found) and sparsity > 0:
             break
     problem.forget()
-    return Trace(tuple(points), start.name, spent)
+    return Trace(tuple(points), beginning.start.name, spent)
 
 
 def _trace_convex(problem, solver, starts, sparsities, task):
@@ -176,10 +186,10 @@ def _place_convex(problem, solver, nothing, top, n_points):
         here, damping = found.state, min(found.damping, 1.0)
         seen.append((sparsity, int(np.count_nonzero(found.w))))
     seen.reverse()
-    return _spread_points(seen, n_points), spent
+    return _spread_points(seen, lowest / SWEEP_FACTOR, n_points), spent
 
 
-def place_points(problem: Problem, solver, first: Solution, n_points: int):
+def place_points(problem: Problem, solver, beginning: Beginning, n_points: int):
     """Return a grid from zero to where the last feature leaves, and the solves it took.
 
     Half of the points are spread evenly over the logarithm of the penalty, half go where the
@@ -187,36 +197,45 @@ def place_points(problem: Problem, solver, first: Solution, n_points: int):
     """
     if n_points == 1:
         return np.zeros(1), 0
-    here, damping, spent = first.state, first.damping, 0
-    before = None
+    first, probe, spent = beginning.first, beginning.probe, 0
     seen = [(0.0, int(np.count_nonzero(first.w)))]
-    sparsity = SWEEP_FIRST * problem.null_value
+    here, lowest = first, SWEEP_FIRST * problem.null_value
+    if probe is not None and _alive(problem, probe):
+        seen.append((probe.sparsity, int(np.count_nonzero(probe.w))))
+        here = probe
     for _ in range(SWEEP_MAX):
-        found, alive, solves = _glance(problem, solver, here, sparsity, damping)
+        reach = _reach(problem, here, lowest)
+        found, alive, solves = _glance(problem, solver, here, reach)
         spent += solves
-        seen.append((sparsity, int(np.count_nonzero(found.w)) if alive else 0))
         if not alive:
             break
-        before, here, damping = found, found.state, found.damping
-        sparsity *= SWEEP_FACTOR
-    if before is not None:
-        low, high = seen[-2][0], seen[-1][0]
-        for _ in range(END_STEPS):
-            middle = np.sqrt(low * high)
-            _, alive, solves = _glance(problem, solver, before.state, middle, before.damping)
-            spent += solves
-            low, high = (middle, high) if alive else (low, middle)
-        seen[-1] = (high, 0)
-        if low > seen[-2][0]:
-            seen.insert(-1, (low, seen[-2][1] and 1))
-    return _spread_points(seen, n_points), spent
+        seen.append((reach, int(np.count_nonzero(found.w))))
+        near, here = reach < SWEEP_NEAR * here.sparsity, found
+        if near:
+            reach = _reach(problem, here, lowest)
+            break
+    # The last ones leave together as a rule: not all of their points belong right before the end.
+    seen = [(sparsity, count) for sparsity, count in seen if SWEEP_NEAR * sparsity < reach]
+    seen.append((reach, 0))
+    return _spread_points(seen, lowest / SWEEP_FACTOR, n_points), spent
 
 
-def _glance(problem, solver, here, sparsity, damping):
+def _reach(problem, solution, lowest):
+    """Return a penalty up to which features stay, larger than that of the solution.
+
+    The objective is concave in the penalty, with the sum of the weights for its slope: it cannot
+    reach that of the empty machine before the line does.
+    """
+    slope = float(problem.costs @ solution.w)
+    rise = max(problem.null_value - solution.objective, 0.0)
+    return max(solution.sparsity + rise / max(slope, 1e-300), 1.01 * solution.sparsity, lowest)
+
+
+def _glance(problem, solver, here, sparsity):
     """Take few loose steps; return the solution, whether it is alive, and the solves it took."""
     loose = _loose(solver, SWEEP_TOL)
     found = replace(loose, max_iter=SWEEP_ITER).solve(
-        problem, here, sparsity, damping=min(damping, 1.0)
+        problem, here.state, sparsity, damping=min(here.damping, 1.0)
     )
     spent, alive = found.n_solves, _alive(problem, found)
     if not alive and found.w.any():
@@ -226,9 +245,9 @@ def _glance(problem, solver, here, sparsity, damping):
     return found, alive, spent
 
 
-def _spread_points(seen, n_points):
-    """Return zero and points between, half of them where the number of features falls."""
-    where = np.log([max(s, seen[1][0] / SWEEP_FACTOR) for s, _ in seen])
+def _spread_points(seen, lowest, n_points):
+    """Return zero and points from ``lowest`` on, half of them where features leave."""
+    where = np.log([max(s, lowest) for s, _ in seen])
     count = np.log1p([c for _, c in seen])
     even = (where - where[0]) / max(where[-1] - where[0], 1e-300)
     fallen = np.maximum.accumulate(count[0] - count) / max(count[0], 1e-300)
