@@ -291,6 +291,9 @@ class NystromProblem:
         M = self.rows.apply(norm_matrix, own, setting, self._ridge / self.alpha)
         m, constant = len(self.data), self.loss.constant_curvature
         c = np.zeros((m + 1, self.n_outputs)) if warm is None or constant else warm
+        # A step of the weights that promises little is told from noise, and its gradient right,
+        # only where the coefficients are better than it by far: as the next step is to this one.
+        enough = max(10.0 * tol * tol, 1e-12)
         step, value, solves = None, np.inf, 0
         length, previous, target = 1.0, c, None
         for _ in range(MAX_NEWTON):
@@ -313,7 +316,7 @@ class NystromProblem:
                 continue
             step, value, decrement, loss = found, small[0], small[1], small[2]
             previous, target, length = c, small[3], 1.0
-            if 0.5 * decrement <= tol * abs(value) or decrement <= 1e-13 * abs(value):
+            if 0.5 * decrement <= enough * abs(value):
                 break
             c = target
         C, b = (c if constant else previous)[:m], (c if constant else previous)[m]

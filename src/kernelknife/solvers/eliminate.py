@@ -21,6 +21,7 @@ FACTOR, FACTOR_MAX, FACTOR_GROWTH = 3.0, 5.0, 1.5
 FLOOR, CEILING = 1e-3, 1e-2
 TINY = 1e-8  # weights below are zero
 DAMPING_RANGE = (1e-8, 1e12)
+DAMPING_LEAST = 1e-2  # after a step that failed: less would give the same step again
 # The Gauss-Newton model overrates the curvature, so steps fall short: a step that gains
 # more than promised relaxes the model by RELAXATION, one that gains less tightens it.
 RELAXATION, RELAXED_MIN, RELAXED_START = 1.5, 0.2, 0.5
@@ -160,7 +161,7 @@ class Eliminate:
                 damping = max(damping / 5.0, DAMPING_RANGE[0])
                 factor = min(factor * FACTOR_GROWTH, FACTOR_MAX)
             elif gain < 0.25:
-                damping *= 4.0 if gain > 0 else 8.0
+                damping = max(damping * (4.0 if gain > 0 else 8.0), DAMPING_LEAST)
                 factor = FACTOR
         if state.inner.residual > FINAL_TOL:
             # The steps made do with rough coefficients; what is returned should not.
