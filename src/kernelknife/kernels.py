@@ -188,12 +188,16 @@ class DistanceForm:
         X2, uX = X * X, u * X
         a, Z2, aZ = (u, X2, uX) if same else (a[:, None], Z * Z, a[:, None] * Z)
         there = M @ xp.concat([a, aZ, a * Z2], axis=1)
+        if same:
+            # What is not symmetric stands for its transpose too: one product makes it all.
+            rest = there[:, :1] * X2
+            rest += there[:, p + 1 :]
+            rest -= 4.0 * X * there[:, 1 : p + 1]
+            half = X2.T @ (u * rest)
+            return to_host(half + half.T) + 4.0 * corners
         mixed = X2.T @ (uX * there[:, 1 : p + 1])
         ends = X2.T @ (u * there[:, :1] * X2)
-        # The same product gives the half and twice the rest: what follows adds the transpose.
         both = X2.T @ (u * there[:, p + 1 :]) - 2.0 * mixed
-        if same:
-            return to_host(2.0 * ends + both + both.T - 2.0 * (mixed + mixed.T)) + 4.0 * corners
         back = M.transposed() @ xp.concat([u, uX], axis=1)
         both = both - 2.0 * (aZ * back[:, 1:]).T @ Z2
         ends = ends + Z2.T @ (a * back[:, :1] * Z2)
