@@ -65,16 +65,16 @@ def _picked(order, p):
 
 
 def _centers(race):
-    return {"n_centers": 200} if len(race.X) > 2000 else {}
+    return {"n_centers": 200} if len(race.X) >= 1000 else {}
 
 
 @method("kernelknife path", "kernelknife")
 def knife_path_(race, seed, threads):
     """A whole path of 50 penalties, ranked by how long a feature survives; no cross-validation.
 
-    Defaults: Gaussian kernel, squared loss or squared hinge, starts "scaled" and "laplace"; past
-    2,000 rows 200 centres, as the guide to long tables advises. Its predictor is the machine of
-    the path with k features; it makes no selection of its own.
+    Defaults: Gaussian kernel, squared loss or squared hinge, the portfolio of starts; from 1,000
+    rows on 200 centres, as the guide to long tables advises. Its predictor is the machine of the
+    path with k features; it makes no selection of its own.
     """
     from kernelknife import knife_path
 
