@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 from kernelknife import KnifeClassifier, KnifeRegressor, knife_path
-from kernelknife.solvers import products
+from kernelknife.kernels import RBF
+from kernelknife.losses import SquaredLoss
+from kernelknife.problem import Problem
+from kernelknife.solvers import products, starts
 from kernelknife.solvers.products import telling_features
 
 
@@ -117,6 +120,21 @@ def test_fits_with_centres_and_groups_begin_there_too():
         7,
         8,
     ]
+
+
+def test_rows_are_few_where_columns_are_many(monkeypatch):
+    seen = []
+
+    def watched(X, Y, weight):
+        seen.append(X.shape)
+        return np.zeros(0, dtype=int)
+
+    monkeypatch.setattr(starts, "telling_features", watched)
+    for p in (30, 1500, 6000):
+        X = np.random.default_rng(p).normal(size=(1000, p))
+        problem = Problem(X, X[:, :1], RBF(), SquaredLoss())
+        assert starts.product_weights(problem, np.zeros(p)) is None
+    assert seen == [(1000, 30), (888, 1500)]
 
 
 def test_named_starts_stay_what_they_are():

@@ -9,7 +9,7 @@ from functools import reduce
 
 import numpy as np
 
-__all__ = ["telling_features"]
+__all__ = ["MOST_STEPS", "telling_features"]
 
 # Products of noise stay below sqrt(2 log N), N their number, as a rule; what tells something is
 # this much above, in standard deviations.

@@ -18,7 +18,7 @@ from kernelknife.kernels import Laplace
 from kernelknife.problem import Problem
 from kernelknife.solvers.base import Solution, StopRule, never
 from kernelknife.solvers.eliminate import Eliminate
-from kernelknife.solvers.products import telling_features
+from kernelknife.solvers.products import MOST_STEPS, telling_features
 
 __all__ = [
     "Start",
@@ -35,7 +35,7 @@ LAPLACE_SPARSITY = 0.01  # share of the constant machine's objective
 LAPLACE_FIRST, LAPLACE_ITER = 4, 25  # steps with all features, and with those then left
 LAPLACE_TOL = 1e-2
 LAPLACE_ROWS = 500
-PRODUCT_ROWS = 2000
+PRODUCT_ROWS, PRODUCT_ROWS_LEAST = 2000, 100
 
 
 @dataclass(frozen=True)
@@ -84,11 +84,13 @@ def laplace_weights(problem: Problem, random_state=None):
 def product_weights(problem: Problem, base, random_state=None):
     """The weights ``base`` with those features lifted whose products tell of the target.
 
-    None where there are none, or where ``base`` has them on top already. Past 2,000 rows a
-    random subset is used.
+    None where there are none, or where ``base`` has them on top already. Past 2,000 rows, and
+    fewer where there are many columns, a random subset is used.
     """
-    rows = _some_rows(problem, PRODUCT_ROWS, random_state)
-    twin = problem.with_kernel(problem.kernel, rows)
+    most = min(PRODUCT_ROWS, int(MOST_STEPS / problem.n_columns**2))
+    if most < PRODUCT_ROWS_LEAST:
+        return None
+    twin = problem.with_kernel(problem.kernel, _some_rows(problem, most, random_state))
     found = telling_features(twin.X, twin.Y, twin.sample_weight)
     if twin.owner is not None:
         found = np.unique(twin.owner[found])
