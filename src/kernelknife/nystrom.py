@@ -161,14 +161,14 @@ class NystromProblem:
         owner = np.arange(self.n_weights) if self.groups is None else self.groups
         return self._variant(columns=np.flatnonzero(np.isin(owner, kept)))
 
-    def with_kernel(self, kernel, rows):
+    def with_kernel(self, kernel, rows, dtype=float):
         """Return the exact problem with another kernel on some of the rows."""
         X, Y, s = self.rows.fetch(self.rows.sample(np.asarray(rows)))
         counted = np.flatnonzero(s)
         X, Y, s = X[counted], Y[counted], s[counted]
         X = (X[:, self.index] - self.center) / self.scale
         return Problem(
-            X,
+            X.astype(dtype, copy=False),
             Y,
             kernel,
             self.loss,

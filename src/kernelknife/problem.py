@@ -100,6 +100,7 @@ class Problem:
     Parameters
     ----------
     X : ndarray of shape (n, p)
+        In single precision the kernel's derivatives may be as well.
     Y : ndarray of shape (n, k)
         Targets; -1 and +1 for classification.
     kernel : Kernel
@@ -139,13 +140,14 @@ class Problem:
         self.sample_weight = np.ones(n) if sample_weight is None else sample_weight
         self.fit_intercept = fit_intercept
         costs = np.ones(p) if costs is None else np.asarray(costs, dtype=float)
+        precision = np.float32 if X.dtype == np.float32 else float
         if groups is None:
-            self.X, self.owner = np.ascontiguousarray(X, dtype=float), None
+            self.X, self.owner = np.ascontiguousarray(X, dtype=precision), None
             self.n_weights, self.costs = p, costs
         else:
             # Columns of one group stand together, so that sums over a group are slices.
             order = np.argsort(groups, kind="stable")
-            self.X, self.owner = np.ascontiguousarray(X[:, order], dtype=float), groups[order]
+            self.X, self.owner = np.ascontiguousarray(X[:, order], dtype=precision), groups[order]
             self.n_weights = int(groups.max()) + 1
             self.costs = np.bincount(groups, costs, minlength=self.n_weights)
         # With v = w**2 a weight at zero has no gradient and never returns.
@@ -171,21 +173,23 @@ class Problem:
         """Return the same problem with another ``alpha``."""
         return self._variant(alpha=alpha)
 
-    def with_kernel(self, kernel, rows=slice(None)):
+    def with_kernel(self, kernel, rows=slice(None), dtype=float):
         """Return the same problem with another kernel, on some of the rows."""
-        return self._variant(kernel=kernel, rows=rows)
+        return self._variant(kernel=kernel, rows=rows, dtype=dtype)
 
     def with_weights(self, kept):
         """Return the problem that has only the weights ``kept``, an increasing index."""
         owner = np.arange(self.n_weights) if self.groups is None else self.groups
         return self._variant(columns=np.isin(owner, kept))
 
-    def _variant(self, *, kernel=None, alpha=None, rows=slice(None), columns=slice(None)):
+    def _variant(
+        self, *, kernel=None, alpha=None, rows=slice(None), columns=slice(None), dtype=None
+    ):
         groups, costs = self.groups, self.column_costs
         if groups is not None:
             groups = np.unique(groups[columns], return_inverse=True)[1]
         return Problem(
-            self.data[rows][:, columns],
+            self.data[rows][:, columns].astype(dtype or self.data.dtype, copy=False),
             self.Y[rows],
             kernel or self.kernel,
             self.loss,
