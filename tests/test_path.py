@@ -12,9 +12,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 from kernelknife import KnifeClassifier, KnifeRegressor, knife_path
 from kernelknife.datasets import make_linear, make_sinusoidal, make_skin_of_orange
-from kernelknife.kernels import Sigmoid
-from kernelknife.losses import SquaredHinge
+from kernelknife.kernels import RBF, Laplace, Polynomial, Sigmoid
+from kernelknife.losses import SquaredHinge, SquaredLoss
 from kernelknife.path import rank_features
+from kernelknife.problem import Problem
+from kernelknife.solvers.eliminate import Eliminate
+from kernelknife.solvers.starts import scaled_weights
+from kernelknife.solvers.trace import _reach
 
 
 @pytest.fixture(scope="module")
@@ -97,6 +101,33 @@ def test_exactly_so_many_even_where_features_leave_together(kernel, rng):
         model = path.at(n_features=k)
         assert np.count_nonzero(model.weights_) == k
         assert model.score(X, X[:, 0] - X[:, 3]) > 0.02  # shrunk, but a model
+
+
+@pytest.mark.parametrize("options", [{}, {"kernel": "polynomial"}, {"free": True}])
+@pytest.mark.parametrize("n_points", [20, 50])
+def test_it_has_about_as_many_points_as_asked_for(n_points, options):
+    for X, y in (
+        make_sinusoidal(80, 10, random_state=0),
+        make_skin_of_orange(80, 10, random_state=0),
+    ):
+        given = {name: value for name, value in options.items() if name != "free"}
+        if "free" in options:
+            given["feature_costs"] = np.r_[0.0, np.ones(X.shape[1] - 1)]
+        assert abs(len(knife_path(X, y, sparsities=n_points, **given)) - n_points) <= 3
+
+
+@pytest.mark.parametrize("kernel", [RBF(), Laplace(), Polynomial()])
+def test_features_stay_up_to_where_the_line_of_the_objective_reaches(kernel):
+    X, y = make_sinusoidal(60, 5, random_state=3)
+    Z, t = (X - X.mean(0)) / X.std(0), (y - y.mean()) / y.std()
+    problem, solver = Problem(Z, t[:, None], kernel, SquaredLoss()), Eliminate()
+    found = solver.solve(problem, scaled_weights(problem), 0.1)
+    for _ in range(3):
+        reach = _reach(problem, found, problem.null_value)
+        assert reach > found.sparsity
+        found = solver.solve(problem, found.state, 0.999 * reach)
+        assert found.w.any()
+        assert found.objective <= problem.null_value
 
 
 def test_a_free_feature_stays_and_the_path_still_ends(sinusoid):

@@ -203,8 +203,10 @@ def place_points(problem: Problem, solver, beginning: Beginning, n_points: int):
     if probe is not None and _alive(problem, probe):
         seen.append((probe.sparsity, int(np.count_nonzero(probe.w))))
         here = probe
+    ceiling, solves = _ceiling(problem, first)
+    spent += solves
     for _ in range(SWEEP_MAX):
-        reach = _reach(problem, here, lowest)
+        reach = max(_reach(problem, here, ceiling), lowest)
         found, alive, solves = _glance(problem, solver, here, reach)
         spent += solves
         if not alive:
@@ -212,7 +214,7 @@ def place_points(problem: Problem, solver, beginning: Beginning, n_points: int):
         seen.append((reach, int(np.count_nonzero(found.w))))
         near, here = reach < SWEEP_NEAR * here.sparsity, found
         if near:
-            reach = _reach(problem, here, lowest)
+            reach = _reach(problem, here, ceiling)
             break
     # The last ones leave together as a rule: not all of their points belong right before the end.
     seen = [(sparsity, count) for sparsity, count in seen if SWEEP_NEAR * sparsity < reach]
@@ -220,15 +222,30 @@ def place_points(problem: Problem, solver, beginning: Beginning, n_points: int):
     return _spread_points(seen, lowest / SWEEP_FACTOR, n_points), spent
 
 
-def _reach(problem, solution, lowest):
+def _ceiling(problem, first: Solution):
+    """Return the objective once all features that cost something are out, and the solves it took.
+
+    Where some cost nothing it is an estimate, with their weights as they are without a penalty.
+    """
+    free = problem.costs == 0
+    if not free.any():
+        return problem.null_value, 0
+    try:
+        state = problem.solve(np.where(free, first.w, 0.0))
+    except IndefiniteKernelError:
+        return problem.null_value, 0
+    return state.smooth, state.inner.solves
+
+
+def _reach(problem, solution, ceiling):
     """Return a penalty up to which features stay, larger than that of the solution.
 
     The objective is concave in the penalty, with the sum of the weights for its slope: it cannot
-    reach that of the empty machine before the line does.
+    reach the ceiling before the line does.
     """
     slope = float(problem.costs @ solution.w)
-    rise = max(problem.null_value - solution.objective, 0.0)
-    return max(solution.sparsity + rise / max(slope, 1e-300), 1.01 * solution.sparsity, lowest)
+    rise = max(ceiling - solution.objective, 0.0)
+    return max(solution.sparsity + rise / max(slope, 1e-300), 1.01 * solution.sparsity)
 
 
 def _glance(problem, solver, here, sparsity):
