@@ -39,6 +39,19 @@ def with_centers(X, y, s, Z, kernel, loss, **options):
     )
 
 
+@pytest.mark.parametrize("loss", ["squared_hinge", "logistic", "huber"])
+def test_coefficients_are_better_than_the_step_needs(loss, rng):
+    """Else the gain of a small step drowns in what the coefficients lack, and steps are refused."""
+    loss = SMOOTH[loss]()
+    X, y, s = instance(rng, loss, n=300)
+    problem = with_centers(X, y, s, X[:40], RBF(), loss, alpha=0.1)
+    w = np.full(4, 0.5)
+    best = problem.solve(w, tol=1e-12).smooth
+    for tol in (1e-2, 1e-3, 1e-4):
+        lacking = problem.solve(w, tol=tol).smooth / best - 1.0
+        assert -1e-12 <= lacking <= 20.0 * tol**2
+
+
 @pytest.mark.parametrize("kernel", DEFINITE)
 @pytest.mark.parametrize("loss", SMOOTH)
 def test_all_rows_as_centers_is_the_exact_problem(kernel, loss, rng):
