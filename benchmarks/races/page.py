@@ -536,6 +536,7 @@ def render():
         evaluation=evaluation_section(),
         fresh_50=found_afresh("Friedman 1, 50 noise"),
         fresh_500=found_afresh("Friedman 1, 500 noise"),
+        fresh_sign=found_afresh("sign(x1 x2 x3) among 200"),
     )
     return re.sub(r"\n{3,}", "\n\n", text)
 
