@@ -477,7 +477,7 @@ def scatter(axes, races, methods, problem):
         axes.annotate(
             method,
             (x, y),
-            xytext=(0, 12 + 11 * rank),
+            xytext=(0, 12 + 14 * rank),
             textcoords="offset points",
             fontsize=7,
             ha="center",
@@ -489,7 +489,7 @@ def scatter(axes, races, methods, problem):
         )
     axes.set_xscale("log")
     axes.margins(x=0.15)
-    axes.set_ylim(-0.08, 1.55)
+    axes.set_ylim(-0.08, 1.65)
     axes.set_yticks(np.linspace(0, 1, 6))
     axes.set_title(title(problem), fontsize=9, loc="left")
     axes.grid(alpha=0.3)
