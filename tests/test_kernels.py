@@ -123,3 +123,29 @@ def test_names_and_instances_resolve_and_clone():
 def test_wrong_kernels_are_explained(spec, error, words):
     with pytest.raises(error, match=words):
         check_kernel(spec)
+
+
+def test_a_variant_of_the_gaussian_is_what_it_says():
+    class Twice(RBF):
+        def profile(self, s):
+            return 2.0 * super().profile(s)
+
+    rng = np.random.default_rng(0)
+    X, v, a = rng.normal(size=(6, 3)), np.full(3, 0.4), rng.normal(size=6)
+    kernel, plain = Twice(), RBF()
+    assert_allclose(kernel(X, X, v), 2.0 * plain(X, X, v))
+    assert_allclose(np.diag(kernel(X, X, v)), kernel.diag(X, v))
+    ours, theirs = (k.jacobian(X, X, *k.evaluate(X, X, v), a) for k in (kernel, plain))
+    assert_allclose(ours, 2.0 * theirs)
+
+
+def test_single_precision_and_integers_are_taken_as_they_are():
+    kernel = Laplace()
+    X = np.random.default_rng(1).integers(0, 9, size=(7, 3))
+    v, a = np.full(3, 0.1), np.arange(7.0)
+    exact = kernel.jacobian(X, X, *kernel.evaluate(X, X, v), a)
+    single = X.astype(np.float32)
+    rough = kernel.jacobian(single, single, *kernel.evaluate(single, single, v), a)
+    assert exact.dtype == float
+    assert rough.dtype == np.float32
+    assert_allclose(rough, exact, rtol=1e-5)

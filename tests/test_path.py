@@ -293,6 +293,25 @@ def test_linear_paths_with_one_update_per_point_reach_the_end(rng):
     assert quick.sparsities[-1] > 0.5 * full.sparsities[-1]
 
 
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("classes", [False, True])
+def test_linear_paths_of_few_updates_end_empty(seed, classes):
+    X, y = make_linear(60, 8, random_state=seed)
+    path = knife_path(
+        X, y > 0 if classes else y, kernel="linear", updates_per_point=1, sparsities=30
+    )
+    assert path.n_selected[-1] == 0
+
+
+def test_an_offset_of_the_columns_is_no_harm_to_the_starts():
+    """The Laplace start is in single precision, which timestamps do not fit."""
+    X, y = make_sinusoidal(80, 10, random_state=0)
+    X[:, 5:] += 1e8
+    path = knife_path(X, y, kernel="polynomial", standardize=False)
+    assert path.n_selected[-1] == 0
+    assert path.converged.all()
+
+
 def test_linear_paths_know_features_that_cost_nothing(rng):
     z, u = rng.normal(size=(2, 100))
     X, y = np.column_stack([z, z + u]), u - z

@@ -75,12 +75,20 @@ def test_every_product_is_looked_at(monkeypatch):
         assert seen == pytest.approx(by_hand)
 
 
-def test_a_row_of_weight_two_is_two_rows():
-    X = uniform(200, 15, 3)
-    y = X[:, 1] * X[:, 2] * X[:, 3] + 0.02 * np.random.default_rng(3).normal(size=200)
-    weight = np.where(np.arange(200) % 3 == 0, 2.0, 1.0)
-    twice = np.repeat(np.arange(200), weight.astype(int))
-    assert found(X, y, weight) == found(X[twice], y[twice]) == [1, 2, 3]
+def test_weights_count_and_their_scale_does_not():
+    X = uniform(400, 15, 3)
+    weight = np.where(np.arange(400) < 200, 1.0, 1e-3)  # the second half says something else
+    y = np.where(weight == 1.0, X[:, [1, 2, 3]].prod(axis=1), X[:, 8] * X[:, 9])
+    noise = np.random.default_rng(3).normal(size=400)
+    for scale in (1.0, 1 / 400, 120.0):
+        assert found(X, y, scale * weight) == [1, 2, 3]
+        assert found(X, noise, scale * weight) == []
+
+
+def test_a_column_that_is_all_but_constant_tells_nothing():
+    X = uniform(300, 10, 8)
+    X[:, 7] = 0.1 + 1e-16 * X[:, 7]
+    assert found(X, 2.0 * X[:, 0] + X[:, 1]) == []
 
 
 def test_many_features_leave_out_what_costs_too_much(monkeypatch):
@@ -91,6 +99,43 @@ def test_many_features_leave_out_what_costs_too_much(monkeypatch):
     assert found(X, triple) == []
     monkeypatch.setattr(products, "MOST_STEPS", 0)
     assert found(X, pair) == []
+
+
+def test_more_rows_than_can_be_looked_at_are_no_harm():
+    X = uniform(800, 201, 9)
+    assert products.affordable_rows(201, 1, order=3) < 800
+    assert found(X, np.sign(X[:, [60, 70, 80]].prod(axis=1))) == [60, 70, 80]
+
+
+def test_several_outputs_share_the_work():
+    X = uniform(1000, 1500, 10)
+    Y = np.c_[np.sign(X[:, 0] * X[:, 1]), X[:, 2:4]]
+    assert products.affordable_rows(1500, 3) < 1000
+    assert sorted(telling_features(X, Y, np.ones(1000))) == [0, 1]
+
+
+@pytest.mark.parametrize("kept", [[], [0], [0, 1], [0, 1, 5]])
+def test_a_start_is_added_unless_the_features_are_on_top(kept):
+    X = uniform(300, 20, 11)
+    problem = Problem(X, np.sign(X[:, :1] * X[:, 1:2]), RBF(), SquaredLoss())
+    base = np.zeros(20)
+    base[kept] = 0.3
+    w = starts.product_weights(problem, base)
+    if kept == [0, 1]:
+        assert w is None
+    else:
+        assert w[0] == w[1] == np.sqrt(0.25)
+        assert w[5] < 0.5
+        assert not w[6:].any()
+
+
+def test_a_start_of_wide_groups_is_no_plateau():
+    X = uniform(400, 60, 12)
+    groups = np.arange(60) // 20
+    problem = Problem(X, np.sign(X[:, :1] * X[:, 20:21]), RBF(), SquaredLoss(), groups=groups)
+    w = starts.product_weights(problem, np.zeros(3))
+    assert w[2] == 0.0
+    assert w[groups] @ w[groups] == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize("noise", [48, 198])
@@ -130,7 +175,7 @@ def test_rows_are_few_where_columns_are_many(monkeypatch):
         return np.zeros(0, dtype=int)
 
     monkeypatch.setattr(starts, "telling_features", watched)
-    for p in (30, 1500, 6000):
+    for p in (30, 1500, 4600):
         X = np.random.default_rng(p).normal(size=(1000, p))
         problem = Problem(X, X[:, :1], RBF(), SquaredLoss())
         assert starts.product_weights(problem, np.zeros(p)) is None

@@ -186,10 +186,10 @@ class AbsoluteForm:
             slope = M.factor * M.matrix
             columns = [(slope * AbsoluteForm._gap(X, Z, j)) @ a for j in range(X.shape[1])]
             return namespace(X).stack(columns, axis=1)
-        J = np.empty_like(X)
+        J = np.empty(X.shape, dtype=np.float32 if X.dtype == np.float32 else float)
         # A few rows at a time: enough to forget the interpreter, few enough to stay in cache.
         step = max(1, CACHED // max(Z.size, 1))
-        weights = (M.factor * M.matrix * a).astype(X.dtype)
+        weights = (M.factor * M.matrix * a).astype(J.dtype)
         for first in range(0, len(X), step):
             rows = slice(first, first + step)
             # |x - z| is twice the larger minus both, and those are one product for all rows.

@@ -16,7 +16,13 @@ from typing import Any
 import numpy as np
 
 from kernelknife._arrays import like, namespace, to_host
-from kernelknife.problem import Linearization, Problem, kkt_residual, null_objective
+from kernelknife.problem import (
+    Linearization,
+    Problem,
+    kkt_residual,
+    null_objective,
+    single_precision,
+)
 from kernelknife.sums import (
     Chain,
     Setting,
@@ -161,14 +167,14 @@ class NystromProblem:
         owner = np.arange(self.n_weights) if self.groups is None else self.groups
         return self._variant(columns=np.flatnonzero(np.isin(owner, kept)))
 
-    def with_kernel(self, kernel, rows, dtype=float):
+    def with_kernel(self, kernel, rows, *, single=False):
         """Return the exact problem with another kernel on some of the rows."""
         X, Y, s = self.rows.fetch(self.rows.sample(np.asarray(rows)))
         counted = np.flatnonzero(s)
         X, Y, s = X[counted], Y[counted], s[counted]
         X = (X[:, self.index] - self.center) / self.scale
         return Problem(
-            X.astype(dtype, copy=False),
+            single_precision(X) if single else X,
             Y,
             kernel,
             self.loss,

@@ -21,7 +21,14 @@ from kernelknife.coefficients import InnerFit, solve_columns
 from kernelknife.kernels import Kernel
 from kernelknife.losses import Loss
 
-__all__ = ["Linearization", "Problem", "State", "kkt_residual", "null_objective"]
+__all__ = [
+    "Linearization",
+    "Problem",
+    "State",
+    "kkt_residual",
+    "null_objective",
+    "single_precision",
+]
 
 REMEMBER_ROWS = 2000  # most rows for which the model of an earlier state is kept
 EXACT_LIMIT = 32  # most weights for which the exact Hessian is computed
@@ -157,6 +164,11 @@ class Problem:
         self._linearized: tuple[tuple[State, Linearization], ...] = ()
 
     @property
+    def n_outputs(self):
+        """Number of columns of scores."""
+        return self.Y.shape[1]
+
+    @property
     def total_weight(self):
         """Sum of the sample weights: the number of rows where all are one."""
         return float(self.sample_weight.sum())
@@ -173,9 +185,13 @@ class Problem:
         """Return the same problem with another ``alpha``."""
         return self._variant(alpha=alpha)
 
-    def with_kernel(self, kernel, rows=slice(None), dtype=float):
-        """Return the same problem with another kernel, on some of the rows."""
-        return self._variant(kernel=kernel, rows=rows, dtype=dtype)
+    def with_kernel(self, kernel, rows=slice(None), *, single=False):
+        """Return the same problem with another kernel, on some of the rows.
+
+        ``single`` is for a kernel that does not notice a shift: the features are centred, and
+        in single precision where their range allows it.
+        """
+        return self._variant(kernel=kernel, rows=rows, single=single)
 
     def with_weights(self, kept):
         """Return the problem that has only the weights ``kept``, an increasing index."""
@@ -183,13 +199,14 @@ class Problem:
         return self._variant(columns=np.isin(owner, kept))
 
     def _variant(
-        self, *, kernel=None, alpha=None, rows=slice(None), columns=slice(None), dtype=None
+        self, *, kernel=None, alpha=None, rows=slice(None), columns=slice(None), single=False
     ):
+        X = self.data[rows][:, columns]
         groups, costs = self.groups, self.column_costs
         if groups is not None:
             groups = np.unique(groups[columns], return_inverse=True)[1]
         return Problem(
-            self.data[rows][:, columns].astype(dtype or self.data.dtype, copy=False),
+            single_precision(X) if single else X,
             self.Y[rows],
             kernel or self.kernel,
             self.loss,
@@ -452,6 +469,12 @@ def kkt_residual(w, gradient, scale):
     # A step down ends at 0 at the latest, one up at 1.
     moved = np.maximum(np.minimum(gradient / max(scale, 1e-300), w), w - 1.0)
     return float(max(moved.max(), -moved.min()))
+
+
+def single_precision(X):
+    """Return the columns centred, in single precision unless that would overflow."""
+    X = X - X.mean(axis=0)
+    return X.astype(np.float32) if np.abs(X).max(initial=0.0) < 1e15 else X
 
 
 def null_objective(loss, Y, s, fit_intercept):

@@ -9,12 +9,13 @@ from functools import reduce
 
 import numpy as np
 
-__all__ = ["MOST_STEPS", "telling_features"]
+__all__ = ["affordable_rows", "telling_features"]
 
 # Products of noise stay below sqrt(2 log N), N their number, as a rule; what tells something is
 # this much above, in standard deviations.
 MARGIN = 1.5
-MOST_STEPS = 2e9  # multiplications; beyond, products of three and then of two are left out
+MOST_STEPS = 2e9  # multiplications; beyond, some of the rows have to do
+LEAST_ROWS = 100  # but not fewer: the order is left out
 BLOCK = 250_000  # numbers in a block of products
 MOST_CANDIDATES = 50  # products of one order that are looked at closely, the strongest ones
 MOST_FEATURES = 12
@@ -39,17 +40,17 @@ def telling_features(X, Y, weight):
     total = weight.sum()
     # Bounded, so that no product is a matter of a few rows; single, for these are rough figures.
     U = _standardized(np.tanh(_standardized(X, weight)), weight).astype(np.float32)
-    strong = []
+    p, strong = U.shape[1], []
     for y in _standardized(Y, weight).T:
-        # The sum over rows of a product times t is a standard normal number, if it is noise.
-        t = (weight * y / np.sqrt(total)).astype(np.float32)
-        alone = np.abs(t @ U) > _bound(U.shape[1])
-        for members in _candidates(U, t, alone, MOST_STEPS / Y.shape[1]):
+        t = _unit(weight * y)
+        alone = np.abs(t @ U) > _bound(p)
+        for members in _candidates(U, t, alone, Y.shape[1]):
             product = reduce(np.multiply, (U[:, j] for j in members))
             # Features that go together make products that vary more.
             spread = np.sqrt(weight @ product**2 / total)
-            strong.append((abs(float(t @ product)) / max(float(spread), 1.0), members))
-    strong = [(size, members) for size, members in strong if size > _bound_of(members, U.shape[1])]
+            size = abs(float(t @ product)) / max(float(spread), 1.0)
+            if size > _bound_of(len(members), p):
+                strong.append((size, members))
     strong.sort(key=lambda entry: -entry[0])
     chosen: dict[int, None] = {}
     for _, members in strong:
@@ -58,10 +59,26 @@ def telling_features(X, Y, weight):
     return np.array(list(chosen), dtype=int)
 
 
+def affordable_rows(p, n_outputs, order=2):
+    """Return with how many rows the products of so many columns can be looked at, 0 for none."""
+    steps = p**2 if order == 2 else p**3 / 3.0
+    rows = int(MOST_STEPS / (steps * n_outputs))
+    return rows if rows >= LEAST_ROWS else 0
+
+
 def _standardized(A, weight):
+    """Return the columns centred and scaled, zeros for those that are constant but for rounding."""
+    size = np.abs(A).max(axis=0)
     A = A - weight @ A / weight.sum()
     spread = np.sqrt(weight @ A**2 / weight.sum())
-    return A / np.where(spread > 0, spread, 1.0)
+    varies = spread > 1e-10 * size
+    return A / np.where(varies, spread, 1.0) * varies
+
+
+def _unit(t):
+    """Return ``t`` such that its sum with noise of variance 1 has variance 1."""
+    size = np.linalg.norm(t)
+    return (t / size if size > 0 else t).astype(np.float32)
 
 
 def _bound(count):
@@ -69,24 +86,34 @@ def _bound(count):
     return np.sqrt(2.0 * np.log(max(count, 2))) + MARGIN
 
 
-def _bound_of(members, p):
-    count = p * (p - 1) / 2
-    return _bound(count if len(members) == 2 else count * (p - 2) / 3)
+def _bound_of(order, p):
+    """The same for all products of so many of ``p`` columns."""
+    pairs = p * (p - 1) / 2
+    return _bound(pairs if order == 2 else pairs * (p - 2) / 3)
 
 
-def _candidates(U, t, alone, most_steps):
+def _candidates(U, t, alone, n_outputs):
     """Yield pairs and triples of columns whose product with ``t`` has a large sum.
 
     Those with all members in ``alone`` are left out.
     """
     n, p = U.shape
-    if n * p**2 <= most_steps:
-        sums = (U * t[:, None]).T @ U
-        np.fill_diagonal(sums, 0.0)
-        sums[np.ix_(alone, alone)] = 0.0
-        yield from _strongest([(sums, (0, 0))], _bound_of((0, 1), p))
-    if p > 2 and n * p**3 / 3 <= most_steps:
-        yield from _strongest(_triple_sums(U, t, alone), _bound_of((0, 1, 2), p))
+    for order, sums in ((2, _pair_sums), (3, _triple_sums)):
+        most = affordable_rows(p, n_outputs, order)
+        if p < order or not most:
+            continue
+        rows: np.ndarray | slice = slice(None)
+        if most < n:
+            rows = np.sort(np.random.default_rng(0).choice(n, most, replace=False))
+        yield from _strongest(sums(U[rows], _unit(t[rows]), alone), _bound_of(order, p))
+
+
+def _pair_sums(U, t, alone):
+    """Yield the sums of all products of two columns, and the first columns."""
+    sums = (U * t[:, None]).T @ U
+    np.fill_diagonal(sums, 0.0)
+    sums[np.ix_(alone, alone)] = 0.0
+    yield sums, (0, 0)
 
 
 def _triple_sums(U, t, alone):

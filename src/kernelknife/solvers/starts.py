@@ -18,7 +18,7 @@ from kernelknife.kernels import Laplace
 from kernelknife.problem import Problem
 from kernelknife.solvers.base import Solution, StopRule, never
 from kernelknife.solvers.eliminate import Eliminate
-from kernelknife.solvers.products import MOST_STEPS, telling_features
+from kernelknife.solvers.products import affordable_rows, telling_features
 
 __all__ = [
     "Start",
@@ -35,7 +35,7 @@ LAPLACE_SPARSITY = 0.01  # share of the constant machine's objective
 LAPLACE_FIRST, LAPLACE_ITER = 4, 25  # steps with all features, and with those then left
 LAPLACE_TOL = 1e-2
 LAPLACE_ROWS = 500
-PRODUCT_ROWS, PRODUCT_ROWS_LEAST = 2000, 100
+PRODUCT_ROWS = 2000
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def laplace_weights(problem: Problem, random_state=None):
     """
     rows = _some_rows(problem, LAPLACE_ROWS, random_state)
     # A start need not be exact, and single precision is twice as fast here.
-    twin = problem.with_kernel(Laplace(), rows, dtype=np.float32)
+    twin = problem.with_kernel(Laplace(), rows, single=True)
     sparsity = LAPLACE_SPARSITY * twin.null_value
     solver = Eliminate(max_iter=LAPLACE_FIRST, tol=LAPLACE_TOL, prune=False)
     found = solver.solve(twin, np.full(twin.n_weights, 1.0 / twin.n_columns), sparsity, damping=1.0)
@@ -89,17 +89,19 @@ def product_weights(problem: Problem, base, random_state=None):
     None where there are none, or where ``base`` has them on top already. Past 2,000 rows, and
     fewer where there are many columns, a random subset is used.
     """
-    most = min(PRODUCT_ROWS, int(MOST_STEPS / problem.n_columns**2))
-    if most < PRODUCT_ROWS_LEAST:
+    most = min(PRODUCT_ROWS, affordable_rows(problem.n_columns, problem.n_outputs))
+    if not most:
         return None
     twin = problem.with_kernel(problem.kernel, _some_rows(problem, most, random_state))
     found = telling_features(twin.X, twin.Y, twin.sample_weight)
+    n_columns = len(found)
     if twin.owner is not None:
         found = np.unique(twin.owner[found])
-    if not len(found) or set(np.argsort(-base)[: len(found)]) == set(found):
+        n_columns = np.isin(twin.owner, found).sum()
+    if not len(found) or base[found].min() > np.delete(base, found).max(initial=0.0):
         return None
     w = base * np.sqrt(0.5)
-    level = 0.5 / len(found)
+    level = 0.5 / n_columns
     lifted = level if problem.kernel.linear_in_weights else np.sqrt(level)
     w[found] = np.maximum(w[found], lifted)
     return w

@@ -104,9 +104,12 @@ def trace_path(
     beginning = choose_start(problem, solver, starts)
     first, spent = beginning.first, beginning.n_solves
     if np.ndim(sparsities) == 0:
-        grid, sweep_solves = place_points(problem, solver, beginning, int(sparsities))
-        spent += sweep_solves
         extend = not problem.kernel.convex
+        if extend:
+            grid, solves = place_points(problem, solver, beginning, int(sparsities))
+        else:
+            grid, solves = _place_convex(problem, solver, _sparsest(problem), int(sparsities))
+        spent += solves
     else:
         grid, extend = np.asarray(sparsities, dtype=float), False
     step = solver
@@ -140,13 +143,9 @@ def _trace_convex(problem, solver, starts, sparsities, task):
     Its solutions do not depend on where they are approached from, and on this side few weights
     are in play.
     """
-    # Weights that cost nothing stay, at 1.
-    nothing = problem.solve((problem.costs == 0).astype(float))
-    spent, here, damping = nothing.inner.solves, nothing, None
+    here, damping, spent = _sparsest(problem), None, 1
     if np.ndim(sparsities) == 0:
-        gains = -problem.gradient(nothing)[problem.costs > 0] / problem.costs[problem.costs > 0]
-        top = float(gains.max(initial=0.0)) or problem.null_value
-        grid, sweep_solves = _place_convex(problem, solver, nothing, top, int(sparsities))
+        grid, sweep_solves = _place_convex(problem, solver, here, int(sparsities))
         spent += sweep_solves
     else:
         grid = np.asarray(sparsities, dtype=float)
@@ -171,10 +170,18 @@ def _trace_convex(problem, solver, starts, sparsities, task):
     return Trace(tuple(points), starts[0].name, spent)
 
 
-def _place_convex(problem, solver, nothing, top, n_points):
-    """Return a grid from zero to ``top``, denser where the number of features changes."""
+def _sparsest(problem) -> State:
+    """Return where a convex path ends: weights that cost nothing stay, at 1, the others are out."""
+    return problem.solve((problem.costs == 0).astype(float))
+
+
+def _place_convex(problem, solver, nothing: State, n_points):
+    """Return a grid from zero to where the first feature comes in, denser where others do."""
     if n_points == 1:
         return np.zeros(1), 0
+    costly = problem.costs > 0
+    gains = -problem.gradient(nothing)[costly] / problem.costs[costly]
+    top = float(gains.max(initial=0.0)) or problem.null_value
     loose = _loose(solver, SWEEP_TOL)
     here, damping, spent = nothing, None, 0
     seen = [(top * (1.0 + 1e-9), 0)]
@@ -210,16 +217,29 @@ def place_points(problem: Problem, solver, beginning: Beginning, n_points: int):
         found, alive, solves = _glance(problem, solver, here, reach)
         spent += solves
         if not alive:
+            reach, solves = _nearer(problem, solver, here, max(here.sparsity, lowest), reach)
+            spent += solves
             break
         seen.append((reach, int(np.count_nonzero(found.w))))
         near, here = reach < SWEEP_NEAR * here.sparsity, found
         if near:
-            reach = _reach(problem, here, ceiling)
+            reach = 1.02 * _reach(problem, here, ceiling)
             break
     # The last ones leave together as a rule: not all of their points belong right before the end.
     seen = [(sparsity, count) for sparsity, count in seen if SWEEP_NEAR * sparsity < reach]
     seen.append((reach, 0))
     return _spread_points(seen, lowest / SWEEP_FACTOR, n_points), spent
+
+
+def _nearer(problem, solver, here, low, high):
+    """Return an end of the path between two penalties that is not far beyond, and the solves."""
+    spent = 0
+    while high > SWEEP_NEAR**2 * low:
+        middle = np.sqrt(low * high)
+        _, alive, solves = _glance(problem, solver, here, middle)
+        spent += solves
+        low, high = (middle, high) if alive else (low, middle)
+    return high, spent
 
 
 def _ceiling(problem, first: Solution):
@@ -244,8 +264,9 @@ def _reach(problem, solution, ceiling):
     reach the ceiling before the line does.
     """
     slope = float(problem.costs @ solution.w)
-    rise = max(ceiling - solution.objective, 0.0)
-    return max(solution.sparsity + rise / max(slope, 1e-300), 1.01 * solution.sparsity)
+    rise = ceiling - solution.objective
+    further = rise / slope if rise > 0.0 < slope else 0.0
+    return max(solution.sparsity + further, 1.01 * solution.sparsity)
 
 
 def _glance(problem, solver, here, sparsity):
