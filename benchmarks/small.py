@@ -1,11 +1,12 @@
 """What a small problem costs, and how the cost grows: most users have 100 rows.
 
-Four questions, each answered side by side in one process on one BLAS thread:
+Five questions, each answered side by side in one process on one BLAS thread:
 
 - a 50-point path at 100 x 50 against one RBF ``KernelRidge`` fit and predict on the same data;
 - the same path against one fit of our own at one penalty;
 - the share of the path's time that its BLAS and LAPACK calls explain, each timed bare at the sizes
   that the path asked for;
+- what fifty kernel matrices and factorisations cost alone, the least that any such path must;
 - how path and fit grow with rows and with features: exponents fitted to the best of three.
 
 And, in fresh interpreters, how long the import takes beside that of what it imports.
@@ -27,6 +28,7 @@ from kernelknife.problem import Problem
 
 ROWS = (100, 200, 400, 800, 1600)
 FEATURES = (25, 50, 100, 200, 400, 800)
+FLOOR = "fifty kernel matrices and factorisations"
 
 
 def standardized(X):
@@ -130,6 +132,17 @@ def bare_cost(n, q, kind):
     return statistics.median(timed(step) for _ in range(9))
 
 
+def floor(n_points=50, q=5):
+    """What no path of so many points can fall below: a kernel matrix and a factorisation each."""
+    rows = []
+    for n in (100, 200, 400):
+        S = np.random.default_rng(0).uniform(0.0, 2.0, size=(n, n))
+        one = statistics.median(timed(lambda S=S: np.exp(-S)) for _ in range(15))
+        seconds = n_points * (one + bare_cost(n, q, "solve"))
+        rows.append(row(FLOOR, n, q, seconds))
+    return rows
+
+
 def growth():
     """Best of three over rows at 50 features and over features at 200 rows, with exponents."""
     rows = []
@@ -176,7 +189,7 @@ def main():
     rows = compare_path()
     for n in (100, 400, 800):
         rows += share_of_blas(n)
-    rows += growth() + import_time()
+    rows += floor() + growth() + import_time()
     write("small", rows)
     for entry in rows:
         if entry["ratio"]:
