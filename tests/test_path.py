@@ -293,6 +293,26 @@ def test_linear_paths_with_one_update_per_point_reach_the_end(rng):
     assert quick.sparsities[-1] > 0.5 * full.sparsities[-1]
 
 
+@pytest.mark.parametrize("updates", [None, 1])
+def test_linear_paths_count_all_factorisations(updates, monkeypatch):
+    X, y = make_linear(60, 8, random_state=0)
+    counted = []
+    solve = Problem.solve
+
+    def watched(self, *args, **options):
+        state = solve(self, *args, **options)
+        counted.append(state.inner.solves)
+        return state
+
+    monkeypatch.setattr(Problem, "solve", watched)
+    path = knife_path(
+        X, y > 0, kernel="linear", loss="logistic", updates_per_point=updates, sparsities=10
+    )
+    # A path on its way up is compared with the empty machine, which is no step of it.
+    empty = solve(path._prepared.problem, np.zeros(X.shape[1])).inner.solves
+    assert path.n_solves == sum(counted) - (0 if updates is None else empty)
+
+
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("classes", [False, True])
 def test_linear_paths_of_few_updates_end_empty(seed, classes):

@@ -3,7 +3,7 @@
     python benchmarks/races/page.py
 
 Nothing is measured here. The verdicts are computed from the rows; the words around them are in
-this file.
+page.md beside this file.
 """
 
 import csv

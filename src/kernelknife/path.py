@@ -235,7 +235,7 @@ def knife_path(
     sparsities : int or array-like, default=50
         Number of points, or increasing penalties. A number finds its own grid, from 0 to
         where the last feature leaves, with points where features leave; the path may end a
-        few points early or late.
+        few points early or late, or much earlier where some features cost nothing.
     updates_per_point : int, default=None
         Steps of the solver per point: 1 is the paper's approximation; None solves each point
         to ``tol``.

@@ -21,7 +21,7 @@ FACTOR, FACTOR_MAX, FACTOR_GROWTH = 3.0, 5.0, 1.5
 FLOOR, CEILING = 1e-3, 1e-2
 TINY = 1e-8  # weights below are zero
 DAMPING_RANGE = (1e-8, 1e12)
-DAMPING_LEAST = 1e-2  # after a step that failed: less would give the same step again
+DAMPING_FELT = 1e-2  # less gives Newton's step, and after one that failed the same step again
 # The Gauss-Newton model overrates the curvature, so steps fall short: a step that gains
 # more than promised relaxes the model by RELAXATION, one that gains less tightens it.
 RELAXATION, RELAXED_MIN, RELAXED_START = 1.5, 0.2, 0.5
@@ -128,7 +128,7 @@ class Eliminate:
             small = promised <= tol * abs(objective)
             # An exact Newton decrement can be trusted further than that of a model; a damped
             # one, as after steps that failed, is small for another reason.
-            newton = model.positive and damping <= 1e-2 and residual <= 3.0 * np.sqrt(tol)
+            newton = model.positive and damping <= DAMPING_FELT and residual <= 3.0 * np.sqrt(tol)
             sure = newton and promised <= SURE * tol * abs(objective)
             if small and (sure or residual <= 0.3 * np.sqrt(tol)) and not leaving:
                 converged, message = True, "converged"
@@ -161,7 +161,7 @@ class Eliminate:
                 damping = max(damping / 5.0, DAMPING_RANGE[0])
                 factor = min(factor * FACTOR_GROWTH, FACTOR_MAX)
             elif gain < 0.25:
-                damping = max(damping * (4.0 if gain > 0 else 8.0), DAMPING_LEAST)
+                damping = max(damping * (4.0 if gain > 0 else 8.0), DAMPING_FELT)
                 factor = FACTOR
         if state.inner.residual > FINAL_TOL:
             # The steps made do with rough coefficients; what is returned should not.

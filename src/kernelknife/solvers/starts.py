@@ -50,9 +50,13 @@ class Start:
 
 def scaled_weights(problem: Problem):
     """Equal weights that give two typical rows a weighted squared distance of 1."""
-    columns = problem.n_columns
-    level = 0.5 / columns
-    return np.full(problem.n_weights, level if problem.kernel.linear_in_weights else np.sqrt(level))
+    return np.full(problem.n_weights, _level(problem, problem.n_columns))
+
+
+def _level(problem, n_columns):
+    """The weight with which so many columns give that distance."""
+    level = 0.5 / n_columns
+    return level if problem.kernel.linear_in_weights else np.sqrt(level)
 
 
 def laplace_weights(problem: Problem, random_state=None):
@@ -101,9 +105,7 @@ def product_weights(problem: Problem, base, random_state=None):
     if not len(found) or base[found].min() > np.delete(base, found).max(initial=0.0):
         return None
     w = base * np.sqrt(0.5)
-    level = 0.5 / n_columns
-    lifted = level if problem.kernel.linear_in_weights else np.sqrt(level)
-    w[found] = np.maximum(w[found], lifted)
+    w[found] = np.maximum(w[found], _level(problem, n_columns))
     return w
 
 

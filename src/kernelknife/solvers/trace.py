@@ -1,8 +1,8 @@
 """The paper's Algorithm 2: raise the penalty from zero until every weight is zero.
 
-A first, loose sweep raises the penalty in large steps until nothing is left; it tells where
-features leave. The points of the path are then placed there and solved with warm starts of the
-weights, the coefficients and the damping of the curvature model.
+A few loose solutions, each at the penalty up to which the one before says that features stay, tell
+where features leave and where the last one does. The points of the path are then placed there and
+solved with warm starts of the weights, the coefficients and the damping of the curvature model.
 """
 
 from dataclasses import dataclass, replace
@@ -108,7 +108,9 @@ def trace_path(
         if extend:
             grid, solves = place_points(problem, solver, beginning, int(sparsities))
         else:
-            grid, solves = _place_convex(problem, solver, _sparsest(problem), int(sparsities))
+            end = _sparsest(problem)
+            spent += end.inner.solves
+            grid, solves = _place_convex(problem, solver, end, int(sparsities))
         spent += solves
     else:
         grid, extend = np.asarray(sparsities, dtype=float), False
@@ -143,7 +145,8 @@ def _trace_convex(problem, solver, starts, sparsities, task):
     Its solutions do not depend on where they are approached from, and on this side few weights
     are in play.
     """
-    here, damping, spent = _sparsest(problem), None, 1
+    here, damping = _sparsest(problem), None
+    spent = here.inner.solves
     if np.ndim(sparsities) == 0:
         grid, sweep_solves = _place_convex(problem, solver, here, int(sparsities))
         spent += sweep_solves
@@ -217,8 +220,6 @@ def place_points(problem: Problem, solver, beginning: Beginning, n_points: int):
         found, alive, solves = _glance(problem, solver, here, reach)
         spent += solves
         if not alive:
-            reach, solves = _nearer(problem, solver, here, max(here.sparsity, lowest), reach)
-            spent += solves
             break
         seen.append((reach, int(np.count_nonzero(found.w))))
         near, here = reach < SWEEP_NEAR * here.sparsity, found
@@ -229,17 +230,6 @@ def place_points(problem: Problem, solver, beginning: Beginning, n_points: int):
     seen = [(sparsity, count) for sparsity, count in seen if SWEEP_NEAR * sparsity < reach]
     seen.append((reach, 0))
     return _spread_points(seen, lowest / SWEEP_FACTOR, n_points), spent
-
-
-def _nearer(problem, solver, here, low, high):
-    """Return an end of the path between two penalties that is not far beyond, and the solves."""
-    spent = 0
-    while high > SWEEP_NEAR**2 * low:
-        middle = np.sqrt(low * high)
-        _, alive, solves = _glance(problem, solver, here, middle)
-        spent += solves
-        low, high = (middle, high) if alive else (low, middle)
-    return high, spent
 
 
 def _ceiling(problem, first: Solution):
