@@ -10,10 +10,11 @@ import pandas as pd
 import pytest
 
 from kernelknife import knife_path
+from kernelknife._support.formatting import number
 from kernelknife.datasets import make_sinusoidal, make_skin_of_orange
 from kernelknife.report import build_report
 from kernelknife.report.pieces import path_piece
-from kernelknife.report.svg import Axis, number
+from kernelknife.report.svg import Axis
 from kernelknife.selection import select_features
 
 HOSTILE = "<script>window.hacked=1</script>\"'&|\\u2028</style>"

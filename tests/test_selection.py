@@ -6,9 +6,10 @@ import pytest
 from sklearn.dummy import DummyRegressor
 from sklearn.model_selection import cross_val_score
 
+from kernelknife._support.files import write_file
 from kernelknife.datasets import make_skin_of_orange
 from kernelknife.selection import select_features
-from kernelknife.storage import load_model, save_model, write_file
+from kernelknife.storage import load_model, save_model
 from kernelknife.tables import TableError
 
 

@@ -9,8 +9,8 @@ from sklearn.feature_selection import SelectorMixin, f_classif, r_regression
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kernelknife._registry import check_number
-from kernelknife._threads import limited_blas
+from kernelknife._support.checks import check_number
+from kernelknife._support.threads import limited_blas
 from kernelknife.coefficients import solve_columns
 from kernelknife.kernels import RBF, check_kernel
 from kernelknife.losses import check_loss

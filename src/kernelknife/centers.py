@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.cluster import kmeans_plusplus
 
-from kernelknife._registry import check_number
+from kernelknife._support.checks import check_number
 
 __all__ = ["CENTERS", "choose_centers"]
 

@@ -7,7 +7,7 @@ reading results in ``from_...``. matplotlib is imported only when something is d
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from kernelknife._optional import import_optional
+from kernelknife._support.optional import import_optional
 
 __all__ = [
     "CVDisplay",

@@ -14,10 +14,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from kernelknife._arrays import is_foreign, like, namespace, to_host
-from kernelknife._registry import check_number
-from kernelknife._threads import limited_blas
-from kernelknife.callbacks import SILENT, root_task
+from kernelknife._support.arrays import is_foreign, like, namespace, to_host
+from kernelknife._support.checks import check_number
+from kernelknife._support.progress import SILENT, root_task
+from kernelknife._support.threads import limited_blas
 from kernelknife.kernels import Kernel, check_kernel
 from kernelknife.large import (
     FEW_CENTERS,

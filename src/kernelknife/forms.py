@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from kernelknife._arrays import namespace, nonnegative, to_host
+from kernelknife._support.arrays import namespace, nonnegative, to_host
 
 __all__ = ["FORMS", "Scaled"]
 

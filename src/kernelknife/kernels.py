@@ -45,8 +45,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from kernelknife._arrays import exponential, namespace
-from kernelknife._registry import check_number, resolve
+from kernelknife._support.arrays import exponential, namespace
+from kernelknife._support.checks import check_number, resolve
 from kernelknife.forms import FORMS, Scaled
 
 __all__ = [

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
-from kernelknife._arrays import is_foreign, like, namespace, to_host
-from kernelknife._optional import import_optional
+from kernelknife._support.arrays import is_foreign, like, namespace, to_host
+from kernelknife._support.optional import import_optional
 from kernelknife.centers import CENTERS, choose_centers
 from kernelknife.nystrom import NystromProblem
 from kernelknife.preparation import Columns, Targets, check_finite

@@ -37,8 +37,8 @@ import numpy as np
 from scipy.special import expit
 from sklearn.base import BaseEstimator
 
-from kernelknife._arrays import namespace, nonnegative
-from kernelknife._registry import check_number, resolve
+from kernelknife._support.arrays import namespace, nonnegative
+from kernelknife._support.checks import check_number, resolve
 
 __all__ = [
     "LOSSES",

@@ -33,9 +33,9 @@ from sklearn.utils import indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from kernelknife._registry import check_number
-from kernelknife._threads import limited_blas
-from kernelknife.callbacks import root_task
+from kernelknife._support.checks import check_number
+from kernelknife._support.progress import root_task
+from kernelknife._support.threads import limited_blas
 from kernelknife.estimators import (
     KnifeClassifier,
     KnifeRegressor,

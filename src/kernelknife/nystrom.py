@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelknife._arrays import like, namespace, to_host
+from kernelknife._support.arrays import like, namespace, to_host
 from kernelknife.problem import (
     Linearization,
     Problem,

@@ -7,10 +7,10 @@ from sklearn.base import clone
 from sklearn.callback import with_callbacks
 from sklearn.utils.multiclass import type_of_target
 
-from kernelknife._optional import import_optional
-from kernelknife._registry import check_number
-from kernelknife._threads import limited_blas
-from kernelknife.callbacks import root_task
+from kernelknife._support.checks import check_number
+from kernelknife._support.optional import import_optional
+from kernelknife._support.progress import root_task
+from kernelknife._support.threads import limited_blas
 from kernelknife.estimators import (
     KnifeClassifier,
     KnifeRegressor,

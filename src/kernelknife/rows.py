@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from kernelknife._arrays import is_foreign, namespace, to_host
-from kernelknife._optional import import_optional
-from kernelknife._threads import limited_blas
+from kernelknife._support.arrays import is_foreign, namespace, to_host
+from kernelknife._support.optional import import_optional
+from kernelknife._support.threads import limited_blas
 
 __all__ = [
     "ArrayRows",

@@ -25,7 +25,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from kernelknife import __version__
-from kernelknife._threads import limited_blas
+from kernelknife._support.threads import limited_blas
 from kernelknife.estimators import KnifeClassifier, KnifeRegressor
 from kernelknife.model_selection import KnifeClassifierCV, KnifeRegressorCV
 from kernelknife.tables import Table, TableEncoder, TableError, make_table

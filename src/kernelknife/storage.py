@@ -6,17 +6,16 @@ types that it trusts and runs no code. Trusted here are our own types, by name.
 
 import io
 import json
-import os
 import zipfile
-from pathlib import Path
 
 from kernelknife import __version__, kernels, losses
-from kernelknife._optional import import_optional
+from kernelknife._support.files import write_file
+from kernelknife._support.optional import import_optional
 from kernelknife.estimators import KnifeClassifier, KnifeRegressor
 from kernelknife.machine import Machine
 from kernelknife.tables import TableEncoder
 
-__all__ = ["ModelFileError", "load_model", "save_model", "write_file"]
+__all__ = ["ModelFileError", "load_model", "save_model"]
 
 FORMAT = "kernelknife model"
 FACTS = "kernelknife.json"
@@ -32,21 +31,6 @@ TYPES = (
 
 class ModelFileError(ValueError):
     """A file is no model of this version of kernelknife."""
-
-
-def write_file(path, content):
-    """Write text or bytes under a temporary name in the same folder, then rename.
-
-    A write that is interrupted leaves the file as it was, or no file.
-    """
-    path = Path(path)
-    data = content.encode("utf-8") if isinstance(content, str) else content
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        temporary.write_bytes(data)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def save_model(path, selection):

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelknife._arrays import (
+from kernelknife._support.arrays import (
     LinAlgError,
     factorize_lower,
     gram,

@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from kernelknife._optional import import_optional
+from kernelknife._support.optional import import_optional
 
 __all__ = ["Table", "TableEncoder", "TableError", "make_table", "read_table", "unseen_levels"]
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 
 from kernelknife import knife_path
+from kernelknife._support.files import write_file
+from kernelknife._support.formatting import number
 from kernelknife.cli._select import check_writable, writing
 from kernelknife.cli.console import errors, out, show_table, warned
 from kernelknife.display import WeightPathDisplay
-from kernelknife.report.svg import number
-from kernelknife.storage import write_file
 from kernelknife.tables import TableEncoder, make_table, read_table
 
 __all__ = ["path"]
@@ -63,7 +63,7 @@ def path(data, target, columns, options, reading, *, csv, plot, json):
 
 
 def _draw(sparsities, weights, names, ranking, plot):
-    from kernelknife._optional import import_optional
+    from kernelknife._support.optional import import_optional
 
     matplotlib = import_optional("matplotlib", "kernelknife[cli]", "Drawing")
     ending = Path(plot).suffix.lstrip(".").lower() or "png"

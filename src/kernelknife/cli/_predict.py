@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+from kernelknife._support.files import write_file
 from kernelknife.cli._select import check_writable, writing
 from kernelknife.cli.console import errors, warned
-from kernelknife.storage import load_model, write_file
+from kernelknife.storage import load_model
 from kernelknife.tables import TableError, read_table, unseen_levels
 
 __all__ = ["predict"]

@@ -4,12 +4,13 @@ import contextlib
 import json as json_module
 from pathlib import Path
 
+from kernelknife._support.files import write_file
+from kernelknife._support.formatting import number
 from kernelknife.cli.console import Failure, errors, out, show_table, warned
 from kernelknife.cli.progress import fold_bar
 from kernelknife.report import build_report
-from kernelknife.report.svg import number
 from kernelknife.selection import select_features
-from kernelknife.storage import save_model, write_file
+from kernelknife.storage import save_model
 from kernelknife.tables import read_table
 
 __all__ = ["check_writable", "choose", "demo", "select", "writing"]
@@ -32,7 +33,7 @@ def on_cluster(address):
         return
     import joblib
 
-    from kernelknife._optional import import_optional
+    from kernelknife._support.optional import import_optional
 
     distributed = import_optional("distributed", "kernelknife[cluster]", "A cluster")
     try:

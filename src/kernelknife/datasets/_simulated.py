@@ -6,7 +6,7 @@ Every generator puts the true features first and returns ``X, y``.
 import numpy as np
 from sklearn.utils import check_random_state
 
-from kernelknife._registry import check_number
+from kernelknife._support.checks import check_number
 
 __all__ = ["make_linear", "make_sinusoidal", "make_skin_of_orange"]
 

@@ -1,6 +1,6 @@
 """Feature paths as rows of a table, and pictures drawn from such rows."""
 
-from kernelknife._optional import import_optional
+from kernelknife._support.optional import import_optional
 from kernelknife.display import WeightPathDisplay
 
 __all__ = ["draw_paths", "new_figure", "path_rows"]

@@ -11,11 +11,11 @@ from pathlib import Path
 
 from joblib import Parallel, delayed
 
-from kernelknife._optional import import_optional
-from kernelknife._threads import limited_blas
+from kernelknife._support.files import write_file
+from kernelknife._support.optional import import_optional
+from kernelknife._support.threads import limited_blas
 from kernelknife.paper.item import Item
 from kernelknife.selection import versions
-from kernelknife.storage import write_file
 
 __all__ = ["read_tables", "run"]
 

@@ -5,11 +5,11 @@ import json
 import os
 from pathlib import Path
 
-from kernelknife._optional import import_optional
+from kernelknife._support.files import write_file
+from kernelknife._support.optional import import_optional
 from kernelknife.paper.document import Heading, Picture, Table, Text, to_html, to_markdown
 from kernelknife.paper.item import Item
 from kernelknife.paper.runner import read_tables
-from kernelknife.storage import write_file
 
 __all__ = ["draw_figures", "summarize", "write_summary"]
 

@@ -7,6 +7,7 @@ from inspect import signature
 
 import numpy as np
 
+from kernelknife._support.formatting import number
 from kernelknife.losses import LOSSES
 from kernelknife.report.pieces import (
     cv_piece,
@@ -16,7 +17,6 @@ from kernelknife.report.pieces import (
     path_piece,
     percent,
 )
-from kernelknife.report.svg import number
 from kernelknife.selection import select_features
 
 __all__ = ["build_fragment", "build_report", "path_fragment"]

@@ -10,8 +10,9 @@ from itertools import count
 
 import numpy as np
 
+from kernelknife._support.formatting import number
 from kernelknife.display import log_positions, spread_labels
-from kernelknife.report.svg import Axis, Chart, number
+from kernelknife.report.svg import Axis, Chart
 
 __all__ = ["cv_piece", "effects_piece", "feature_table", "pairs_piece", "path_piece", "unique"]
 

@@ -7,19 +7,9 @@ unescaped text.
 import math
 from html import escape
 
+from kernelknife._support.formatting import number
+
 __all__ = ["Axis", "Chart", "number"]
-
-
-def number(value):
-    """Return a number in few characters."""
-    size = abs(value)
-    if size < 1e-12:
-        return "0"
-    if not math.isfinite(value):
-        return f"{value:g}"
-    if size >= 1e5 or size < 1e-3:
-        return f"{value:.1e}".replace("e+0", "e").replace("e-0", "e-")
-    return f"{value:.3g}" if size < 1000 else f"{value:.0f}"
 
 
 class Axis:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from joblib import Parallel, delayed
 
-from kernelknife._threads import limited_blas
+from kernelknife._support.threads import limited_blas
 from kernelknife.coefficients import IndefiniteKernelError
 from kernelknife.kernels import Laplace
 from kernelknife.problem import Problem

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kernelknife.callbacks import SILENT, Task
+from kernelknife._support.progress import SILENT, Task
 from kernelknife.coefficients import IndefiniteKernelError
 from kernelknife.nystrom import NystromProblem
 from kernelknife.problem import Problem, State

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.linalg.blas import dsyrk
 
-from kernelknife._optional import import_optional
+from kernelknife._support.optional import import_optional
 
 __all__ = [
     "LinAlgError",

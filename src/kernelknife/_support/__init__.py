@@ -1,0 +1,1 @@
+"""Small tools that every layer may use; they know nothing of kernels or of features."""
