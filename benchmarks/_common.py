@@ -16,9 +16,9 @@ import numpy as np
 import scipy
 import sklearn
 
+from kernelknife._problem import ExactProblem
 from kernelknife.kernels import RBF, Linear, Polynomial
 from kernelknife.losses import LogisticLoss, SquaredHinge, SquaredLoss
-from kernelknife.problem import Problem
 
 RESULTS = Path(__file__).parent / "results"
 KERNELS = {"linear": Linear(), "rbf": RBF(), "poly2": Polynomial(degree=2)}
@@ -29,7 +29,7 @@ def make_problem(X, y, kernel, loss):
     """Standardise as the estimators do and build the problem."""
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     Y = (y - y.mean()) / y.std() if loss.task == "regression" else np.where(y > 0, 1.0, -1.0)
-    return Problem(X, Y[:, None], kernel, loss)
+    return ExactProblem(X, Y[:, None], kernel, loss)
 
 
 def timed(function):

@@ -14,7 +14,8 @@ import numpy as np
 from _common import write
 
 from kernelknife import KnifeRegressor
-from kernelknife.rows import ArrayRows, DaskRows
+from kernelknife._rows.arrays import ArrayRows
+from kernelknife._rows.dask import ClusterRows
 
 N, P, M, CHUNK = 400_000, 100, 300, 20_000
 PLANTED = {3, 7, 11}
@@ -28,7 +29,7 @@ def make_chunk(first, rows):
     return np.column_stack([X, y])
 
 
-class Counted(DaskRows):
+class Counted(ClusterRows):
     """Rows that count the bytes of what they send and fetch."""
 
     travelled = 0
@@ -41,11 +42,11 @@ class Counted(DaskRows):
         self._count([value])
         return super().share(value)
 
-    def total(self, function, *arguments, n_centers=1):
+    def total(self, function, *arguments, width=1, join=None):
         # Arguments go to the scheduler with every block's task.
-        for _ in self.blocks:
+        for _ in self.futures:
             self._count(arguments)
-        return super().total(function, *arguments, n_centers=n_centers)
+        return super().total(function, *arguments, width=width, join=join)
 
     def apply(self, function, *arguments):
         self._count(arguments)
@@ -66,17 +67,17 @@ def main():
     import dask.array as da
     from distributed import Client, LocalCluster
 
-    import kernelknife.large as large
+    from kernelknife._rows import dask as dask_rows
 
     firsts = range(0, N, CHUNK)
     whole = np.concatenate([make_chunk(first, CHUNK) for first in firsts])
     X, y = whole[:, :P], whole[:, P]
     options = {"n_centers": M, "sparsity": 0.01 * N}
-    ArrayRows._step = lambda self, n_centers: CHUNK  # the blocks of the cluster
+    ArrayRows.rows_per_block = lambda self, width: CHUNK  # the blocks of the cluster
     begin = time.perf_counter()
     alone = KnifeRegressor(**options).fit(np.ascontiguousarray(X), y)
     rows = [{"what": "one process", "workers": 0, "seconds": f"{time.perf_counter() - begin:.1f}"}]
-    large.DaskRows = Counted
+    dask_rows.ClusterRows = Counted
 
     def lazy():
         parts = [

@@ -20,7 +20,7 @@ def main(n=2000, p=500, repeats=11):
     problem = make_problem(X, np.sin(X[:, 0]), RBF(), SquaredLoss())
     w = np.full(p, np.sqrt(0.5 / p))
     spd = problem.solve(w).K + np.eye(n)
-    M, Z = rng.normal(size=(n, n)), problem.X
+    M, Z = rng.normal(size=(n, n)), problem.centers
 
     def bare():
         Z @ Z.T.copy()  # a copy, or NumPy would use the cheaper symmetric product

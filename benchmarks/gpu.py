@@ -11,10 +11,11 @@ import torch
 from _common import write
 
 from kernelknife import KnifeRegressor, knife_path
+from kernelknife._prepare import Columns
+from kernelknife._problem import CentredProblem
+from kernelknife._rows.arrays import DeviceRows
 from kernelknife.kernels import RBF
 from kernelknife.losses import SquaredLoss
-from kernelknife.nystrom import NystromProblem
-from kernelknife.rows import ArrayRows
 
 PLANTED = {3, 7, 11}
 
@@ -47,11 +48,9 @@ def row(what, n, p, m, seconds, note=""):
 def evaluation(n=1_000_000, p=100, m=2000):
     X, y = make(n, p)
     Y = ((y - y.mean()) / y.std())[:, None]
-    ones = torch.ones(n, dtype=torch.float64, device="cuda")
-    problem = NystromProblem(
-        ArrayRows(X, Y, ones), X[:m].cpu().numpy(), np.arange(p), np.zeros(p), np.ones(p), RBF(),
-        SquaredLoss(),
-    )  # fmt: skip
+    columns = Columns(np.arange(p), np.zeros(p), np.ones(p))
+    rows = DeviceRows(X, Y.cpu().numpy())
+    problem = CentredProblem(rows, columns, X[:m].cpu().numpy(), RBF(), SquaredLoss())
     w = np.full(p, np.sqrt(0.5 / p))
 
     def evaluate():

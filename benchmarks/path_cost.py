@@ -10,11 +10,11 @@ import sys
 import numpy as np
 from _common import LOSSES, make_problem, write
 
+from kernelknife._search.path import follow_path
+from kernelknife._search.starts import StartSettings, best_of_starts, make_starts
 from kernelknife.datasets import make_sinusoidal, make_skin_of_orange
 from kernelknife.kernels import RBF
 from kernelknife.solvers import Eliminate
-from kernelknife.solvers.starts import best_start, make_starts
-from kernelknife.solvers.trace import trace_path
 
 
 def load(loss, n, p):
@@ -28,12 +28,11 @@ def main(stride=2):
     rows = []
     for loss, n, p in itertools.product(("squared", "squared_hinge"), (100, 400), (10, 50, 200)):
         problem = make_problem(*load(loss, n, p), RBF(), LOSSES[loss])
-        starts = make_starts(problem)
-        trace = trace_path(problem, Eliminate(tol=1e-4), starts, 50)
-        many = make_starts(problem, "auto", 5, 0)
+        trace = follow_path(problem, Eliminate(tol=1e-4), StartSettings(), 50)
+        many = make_starts(problem, StartSettings("auto", 5, 0))
         good = []
         for point in trace.points[::stride]:
-            cold, _ = best_start(problem, Eliminate(tol=1e-4), many, point.sparsity)
+            cold, _ = best_of_starts(problem, Eliminate(tol=1e-4), many, point.sparsity)
             good.append(point.objective <= 1.001 * cold.objective)
         rows.append(
             {

@@ -5,34 +5,34 @@ import time
 import numpy as np
 from _common import make_problem, write
 
+from kernelknife._search.grid import place_points
+from kernelknife._search.path import choose_start
+from kernelknife._search.starts import StartSettings, make_starts
 from kernelknife.datasets import make_sinusoidal
 from kernelknife.kernels import RBF
 from kernelknife.losses import SquaredLoss
 from kernelknife.solvers import Eliminate
-from kernelknife.solvers.starts import make_starts
-from kernelknife.solvers.trace import choose_start, place_points
 
 
 def main(n=1000, p=500):
     problem = make_problem(*make_sinusoidal(n, p - 5, random_state=0), RBF(), SquaredLoss())
     solver = Eliminate(tol=1e-4)
-    beginning = choose_start(problem, solver, make_starts(problem, "scaled"))
+    beginning = choose_start(problem, solver, make_starts(problem, StartSettings("scaled")))
     grid, _ = place_points(problem, solver, beginning, 50)
-    here, damping, rows = beginning.first.state, beginning.first.damping, []
+    here, rows = beginning.first, []
     for sparsity in grid:
         begin = time.perf_counter()
-        found = solver.solve(problem, here, float(sparsity), damping=min(damping, 1.0))
+        here = solver.solve(problem, here.damped_at_most(1.0), float(sparsity))
         seconds = time.perf_counter() - begin
-        here, damping = found.state, found.damping
         rows.append(
             {
                 "sparsity": f"{sparsity:.4g}",
-                "selected": int(np.count_nonzero(found.w)),
-                "solves": found.n_solves,
+                "selected": int(np.count_nonzero(here.w)),
+                "solves": here.n_solves,
                 "seconds": f"{seconds:.3f}",
             }
         )
-        if not found.w.any():
+        if not here.w.any():
             break
     write("path_time", rows)
     third = len(rows) // 3

@@ -16,10 +16,11 @@ from _common import write
 from scipy.linalg.blas import dsyrk
 
 from kernelknife import KnifeClassifier, KnifeRegressor
+from kernelknife._prepare import Columns
+from kernelknife._problem import CentredProblem
+from kernelknife._rows.arrays import ArrayRows
 from kernelknife.kernels import RBF
 from kernelknife.losses import SquaredLoss
-from kernelknife.nystrom import NystromProblem
-from kernelknife.rows import ArrayRows
 
 PLANTED = {3, 7, 11}
 
@@ -70,7 +71,8 @@ def evaluation(folder, n, p, m):
     Y = ((y - y.mean()) / y.std())[:, None]
     rows = ArrayRows(X, Y, np.ones(n))
     Z = np.array(X[:m])
-    problem = NystromProblem(rows, Z, np.arange(p), np.zeros(p), np.ones(p), RBF(), SquaredLoss())
+    columns = Columns(np.arange(p), np.zeros(p), np.ones(p))
+    problem = CentredProblem(rows, columns, Z, RBF(), SquaredLoss())
     w = np.full(p, np.sqrt(0.5 / p))
     begin = time.perf_counter()
     problem.linearize(problem.solve(w))
@@ -93,7 +95,7 @@ def evaluation(folder, n, p, m):
         return (np.zeros(1),)
 
     begin = time.perf_counter()
-    rows.total(bare, n_centers=m)
+    rows.total(bare, width=m)
     least = time.perf_counter() - begin
     return {
         "what": "value, gradient, curvature",

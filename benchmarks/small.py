@@ -23,8 +23,8 @@ from scipy.linalg.lapack import dpotrf, dtrtrs
 from sklearn.kernel_ridge import KernelRidge
 
 from kernelknife import KnifeRegressor, knife_path
+from kernelknife._problem import factory
 from kernelknife.datasets import make_sinusoidal
-from kernelknife.problem import Problem
 
 ROWS = (100, 200, 400, 800, 1600)
 FEATURES = (25, 50, 100, 200, 400, 800)
@@ -79,7 +79,7 @@ def share_of_blas(n=100, p=50):
     X, y = make_sinusoidal(n, p - 5, random_state=0)
     asked = Counter()
 
-    class Watched(Problem):
+    class Watched(factory.ExactProblem):
         def solve(self, w, *args, **options):
             asked["solve", np.count_nonzero(w)] += 1
             return super().solve(w, *args, **options)
@@ -92,11 +92,9 @@ def share_of_blas(n=100, p=50):
                 asked["hessian" if model.H is not None else "linearize", q] += 1
             return model
 
-    import kernelknife.estimators as estimators
-
-    estimators.Problem, kept = Watched, estimators.Problem
+    factory.ExactProblem, kept = Watched, factory.ExactProblem
     knife_path(X, y)
-    estimators.Problem = kept
+    factory.ExactProblem = kept
     whole = statistics.median(timed(lambda: knife_path(X, y)) for _ in range(15 if n < 400 else 3))
     bare = sum(count * bare_cost(n, q, kind) for (kind, q), count in asked.items() if q)
     return [row("path", n, p, whole, "its bare BLAS and LAPACK calls", bare / whole)]

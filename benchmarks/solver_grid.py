@@ -11,9 +11,9 @@ import sys
 import numpy as np
 from _common import KERNELS, LOSSES, make_problem, write
 
+from kernelknife._search.starts import StartSettings, make_starts, solve_from
 from kernelknife.datasets import make_sinusoidal, make_skin_of_orange
 from kernelknife.solvers import Alternate, Eliminate
-from kernelknife.solvers.starts import make_starts, solve_from
 
 LIMIT = 1000
 SPARSITY_PER_ROW = (0.001, 0.01, 0.1)
@@ -39,7 +39,7 @@ def main(sizes=(100, 400), widths=(10, 50, 200)):
         KERNELS, LOSSES, ("sinusoidal", "orange"), sizes, widths
     ):
         problem = make_problem(*load(data, n, p), KERNELS[kernel], LOSSES[loss])
-        start = make_starts(problem, "scaled")[0]
+        start = make_starts(problem, StartSettings("scaled"))[0]
         for per_row in SPARSITY_PER_ROW:
             ours = solve_from(problem, Eliminate(tol=1e-6), start, per_row * n)
             paper = solve_from(problem, Alternate(tol=1e-6, max_iter=LIMIT), start, per_row * n)

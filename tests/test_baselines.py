@@ -11,8 +11,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from kernelknife._problem.coefficients import solve_columns
 from kernelknife.baselines import SIS, KernelRFE
-from kernelknife.coefficients import solve_columns
 from kernelknife.datasets import make_linear, make_sinusoidal, make_skin_of_orange
 from kernelknife.kernels import RBF, Polynomial
 from kernelknife.losses import SquaredHinge
@@ -100,7 +100,7 @@ def test_constant_columns_come_last():
         (KernelRFE(step=0), "step must be an integer >= 1"),
         (KernelRFE(step=[1, 2]), "list of pairs"),
         (KernelRFE(kernel="gauss"), "Unknown kernel"),
-        (KernelRFE(loss="hinge"), "for classification"),
+        (KernelRFE(loss="hinge"), "Unknown label type: continuous"),
     ],
 )
 def test_mistakes_are_explained(selector, words):

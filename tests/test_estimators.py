@@ -326,7 +326,7 @@ def test_pickle_and_clone(orange):
 def test_prediction_in_blocks_is_prediction(sinusoid, monkeypatch):
     model = KnifeRegressor(sparsity=3.0).fit(*sinusoid)
     whole = model.predict(sinusoid[0])
-    monkeypatch.setattr("kernelknife.machine.BLOCK_BYTES", 8 * 100 * 7)
+    monkeypatch.setattr("kernelknife._rows.arrays.ArrayRows.rows_per_block", lambda *_: 7)
     assert_allclose(model.predict(sinusoid[0]), whole, rtol=1e-12)
 
 

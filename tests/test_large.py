@@ -13,11 +13,13 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from kernelknife import KnifeClassifier, KnifeRegressor, KnifeRegressorCV, knife_path
-from kernelknife.centers import CENTERS, choose_centers
+from kernelknife._prepare import measure_columns
+from kernelknife._problem import CENTERS, choose_centers
+from kernelknife._rows import RowsError
+from kernelknife._rows.arrays import ArrayRows
+from kernelknife._rows.dask import ClusterRows
 from kernelknife.kernels import KERNELS, RBF
-from kernelknife.large import measure_columns
 from kernelknife.losses import LOSSES
-from kernelknife.rows import ArrayRows, DaskRows, RowsError
 
 DEFINITE = [name for name, kernel in KERNELS.items() if not kernel.indefinite]
 
@@ -86,7 +88,7 @@ def test_over_the_budget_centers_are_used_with_a_warning(data):
 
 def test_a_path_and_many_rows(monkeypatch, data):
     """The start comes from some of the rows, the path from all."""
-    monkeypatch.setattr("kernelknife.nystrom.NystromProblem.subsample_rows", 200)
+    monkeypatch.setattr("kernelknife._problem.centred.CentredProblem.sample_rows", 200)
     X, y = data
     path = knife_path(X, y, n_centers=80, sparsities=8)
     assert set(np.argsort(path.ranking)[:3]) == {1, 4, 6}
@@ -154,7 +156,7 @@ def test_a_device_out_of_memory(data, monkeypatch):
     def fail(*_):
         raise RuntimeError("CUDA out of memory. Tried to allocate 20 GiB")
 
-    monkeypatch.setattr("kernelknife.nystrom.newton_sums", fail)
+    monkeypatch.setattr("kernelknife._problem.centred.newton_sums", fail)
     with pytest.raises(MemoryError, match="lower n_centers"):
         KnifeRegressor(n_centers=10).fit(array_api_strict.asarray(data[0]), data[1])
 
@@ -181,15 +183,15 @@ def test_a_parquet_folder(data, tmp_path):
 
 
 def test_only_columns_with_weight_are_read(data, tmp_path, monkeypatch):
-    from kernelknife.rows import ParquetRows
+    from kernelknife._rows.parquet import ParquetRows
 
     X, y = data
     folder = write_folder(tmp_path / "data", X, y)
     read, asked = ParquetRows.read, []
 
-    def watched(self, file, group, names):
+    def watched(self, number, names):
         asked.append(set(names))
-        return read(self, file, group, names)
+        return read(self, number, names)
 
     monkeypatch.setattr(ParquetRows, "read", watched)
     KnifeRegressor(n_centers=100, sparsity=10.0).fit(folder, "y")
@@ -222,11 +224,11 @@ def test_the_block_and_column_of_a_gap_are_named(data, tmp_path):
     X, y = data
     X = X.copy()
     X[753, 5] = np.nan
-    rows = ArrayRows(X, y[:, None], np.ones(800), block_rows=100)
-    with pytest.raises(RowsError, match=r"Block 7: column 5 has 1 missing or infinite"):
-        measure_columns(rows, RBF(), True, None, 0)
+    with pytest.raises(RowsError, match=r"NaN in column 5 \(1 value\)"):
+        measure_columns(ArrayRows(X, y, block_rows=100), standardize=True, center=True)
     folder = write_folder(tmp_path / "data", X, y)
-    with pytest.raises(RowsError, match=r"Block \d+: column 'x5' has 1 missing"):
+    place = r"NaN in column 'x5' \(1 value in .*part3\.parquet, row group 2\)"
+    with pytest.raises(RowsError, match=place):
         KnifeRegressor(n_centers=10).fit(folder, "y")
 
 
@@ -247,7 +249,7 @@ def cluster():
 
 @pytest.fixture
 def same_blocks(monkeypatch):
-    monkeypatch.setattr(ArrayRows, "_step", lambda self, n_centers: 100)
+    monkeypatch.setattr(ArrayRows, "rows_per_block", lambda self, width: 100)
 
 
 def chunks(X, y):
@@ -283,7 +285,7 @@ def test_a_killed_worker_does_not_change_the_answer(cluster, data):
 def test_gaps_on_a_cluster(cluster, data):
     X = data[0].copy()
     X[310, 2] = np.inf
-    with pytest.raises(RowsError, match="Block 3: column 2 has 1"):
+    with pytest.raises(RowsError, match=r"infinity in column 2 \(1 value in chunk 3\)"):
         KnifeRegressor(n_centers=10).fit(*chunks(X, data[1]))
 
 
@@ -293,14 +295,14 @@ def test_a_cluster_that_goes_away(data, monkeypatch):
         n_workers=1, threads_per_worker=1, dashboard_address=":0", memory_limit=0
     )
     client = distributed.Client(cluster)
-    monkeypatch.setattr("kernelknife.large._client", lambda: client)
-    fetch = DaskRows.fetch
+    monkeypatch.setattr("kernelknife._rows.dask.running_client", lambda: client)
+    fetch = ClusterRows.fetch
 
     def fetch_from_nowhere(self, result):
         cluster.close()
         return fetch(self, result)
 
-    monkeypatch.setattr(DaskRows, "fetch", fetch_from_nowhere)
+    monkeypatch.setattr(ClusterRows, "fetch", fetch_from_nowhere)
     with pytest.raises(RuntimeError, match="cluster went away"):
         KnifeRegressor(n_centers=60, sparsity=10.0).fit(*chunks(*data))
     client.close()
@@ -325,7 +327,7 @@ def test_the_command_on_a_cluster(cluster, data, tmp_path, monkeypatch, capsys):
 
 
 def test_dask_without_a_cluster_and_data_frames(data, monkeypatch):
-    monkeypatch.setattr("kernelknife.large._client", lambda: None)
+    monkeypatch.setattr("kernelknife._rows.dask.running_client", lambda: None)
     X, y = data
     frame = dd.from_pandas(pd.DataFrame(X, columns=list("abcdefgh")), npartitions=4)
     target = dd.from_pandas(pd.Series(y), npartitions=4)
@@ -377,7 +379,7 @@ def test_predicting_lazy_rows_is_checked(data, tmp_path):
 
 
 def test_a_class_too_rare_for_the_subsample(monkeypatch, rng):
-    monkeypatch.setattr("kernelknife.nystrom.NystromProblem.subsample_rows", 20)
+    monkeypatch.setattr("kernelknife._problem.centred.CentredProblem.sample_rows", 20)
     X = rng.normal(size=(300, 3))
     y = np.zeros(300, dtype=int)
     y[:2] = 1
@@ -409,7 +411,7 @@ def test_refreshing_keeps_what_was_asked(data):
 
 
 def test_dask_chunks_that_differ(data, monkeypatch):
-    monkeypatch.setattr("kernelknife.large._client", lambda: None)
+    monkeypatch.setattr("kernelknife._rows.dask.running_client", lambda: None)
     X, y = data
     lazy = da.from_array(X, chunks=(130, 3)), da.from_array(y, chunks=90)
     assert_array_equal(

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from kernelknife._prepare import Columns
+from kernelknife._problem import CentredProblem, ExactProblem, Features
+from kernelknife._rows.arrays import ArrayRows
+from kernelknife._rows.base import tree_sum
 from kernelknife.kernels import KERNELS, RBF
 from kernelknife.losses import LOSSES, SquaredHinge, SquaredLoss
-from kernelknife.nystrom import NystromProblem
-from kernelknife.problem import Problem
-from kernelknife.rows import ArrayRows, tree_sum
 from kernelknife.solvers import SOLVERS
 
 DEFINITE = [name for name, kernel in KERNELS.items() if not kernel.indefinite]
@@ -26,17 +27,9 @@ def instance(rng, loss, n=40, p=4, k=1):
 def with_centers(X, y, s, Z, kernel, loss, **options):
     p = X.shape[1]
     rows = ArrayRows(X, y, s, block_rows=options.pop("block_rows", 16))
-    return NystromProblem(
-        rows,
-        Z,
-        np.arange(p),
-        np.zeros(p),
-        np.ones(p),
-        kernel,
-        loss,
-        n_outputs=y.shape[1],
-        **options,
-    )
+    columns = Columns(np.arange(p), np.zeros(p), np.ones(p))
+    options.setdefault("total_weight", float(s.sum()))
+    return CentredProblem(rows, columns, Z, kernel, loss, n_outputs=y.shape[1], **options)
 
 
 @pytest.mark.parametrize("loss", ["squared_hinge", "logistic", "huber"])
@@ -58,7 +51,7 @@ def test_all_rows_as_centers_is_the_exact_problem(kernel, loss, rng):
     kernel, loss = KERNELS[kernel](), SMOOTH[loss]()
     X, y, s = instance(rng, loss)
     w = rng.uniform(0.2, 0.7, X.shape[1])
-    exact = Problem(X, y, kernel, loss, alpha=0.5, sample_weight=s)
+    exact = ExactProblem(X, y, kernel, loss, alpha=0.5, sample_weight=s)
     ours = with_centers(X, y, s, X, kernel, loss, alpha=0.5)
     one, two = exact.solve(w, tol=1e-12), ours.solve(w, tol=1e-14)
     assert_allclose(two.smooth, one.smooth, rtol=1e-6)
@@ -92,15 +85,15 @@ def test_groups_sum_over_their_columns(rng):
     X, y, s = instance(rng, loss, p=5)
     groups = np.array([0, 1, 0, 2, 1])
     w = np.array([0.4, 0.3, 0.6])
-    exact = Problem(X, y, RBF(), loss, sample_weight=s, groups=groups)
-    ours = with_centers(X, y, s, X, RBF(), loss, groups=groups)
+    exact = ExactProblem(X, y, RBF(), loss, sample_weight=s, features=Features(5, groups))
+    ours = with_centers(X, y, s, X, RBF(), loss, features=Features(5, groups))
     assert_allclose(ours.gradient(ours.solve(w)), exact.gradient(exact.solve(w)), rtol=1e-5)
 
 
 def test_gauss_newton_is_that_of_the_exact_problem(rng):
     X, y, s = instance(rng, SquaredLoss())
     w = rng.uniform(0.2, 0.7, X.shape[1])
-    exact = Problem(X, y, RBF(), SquaredLoss(), sample_weight=s)
+    exact = ExactProblem(X, y, RBF(), SquaredLoss(), sample_weight=s)
     ours = with_centers(X, y, s, X, RBF(), SquaredLoss())
     V, W = exact.linearize(exact.solve(w)).V, ours.linearize(ours.solve(w)).V
     assert_allclose(W.T @ W, V.T @ V, rtol=1e-5, atol=1e-8)

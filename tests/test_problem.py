@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
-from kernelknife.coefficients import IndefiniteKernelError
+from kernelknife._problem import ExactProblem, Features, IndefiniteKernelError
 from kernelknife.kernels import KERNELS, RBF, Linear, Matern, Polynomial, Sigmoid
 from kernelknife.losses import (
     LOSSES,
@@ -19,7 +19,6 @@ from kernelknife.losses import (
     SquaredLoss,
 )
 from kernelknife.machine import refit_hinge
-from kernelknife.problem import Problem
 
 SMOOTH = [cls() for cls in LOSSES.values() if cls().surrogate is None]
 EVERY_KERNEL = [*(cls() for cls in KERNELS.values()), Matern(nu=1.5), Polynomial(degree=3)]
@@ -33,7 +32,11 @@ def make_problem(rng, kernel, loss, *, n=25, p=5, k=1, plain=False, **options):
         Y = np.where(np.median(Y, axis=0) < Y, 1.0, -1.0)
     if not plain:
         options.setdefault("sample_weight", rng.uniform(0.5, 2.0, size=n))
-    return Problem(X, Y, kernel, loss, alpha=0.7, **options)
+    groups, costs = options.pop("groups", None), options.pop("costs", None)
+    options["features"] = Features.of_columns(
+        p, groups, costs, squared=not kernel.linear_in_weights
+    )
+    return ExactProblem(X, Y, kernel, loss, alpha=0.7, **options)
 
 
 @pytest.mark.parametrize("k", [1, 3])
@@ -94,19 +97,19 @@ def test_squared_loss_is_kernel_ridge(rng):
     problem = make_problem(rng, RBF(gamma=0.8), SquaredLoss(), k=2, fit_intercept=False)
     w = rng.uniform(0.1, 0.9, size=5)
     oracle = KernelRidge(alpha=0.7, kernel="rbf", gamma=0.8)
-    oracle.fit(problem.X * w, problem.Y, sample_weight=problem.sample_weight)
+    oracle.fit(problem.centers * w, problem.Y, sample_weight=problem.sample_weight)
     assert_allclose(problem.solve(w).inner.C, oracle.dual_coef_, rtol=1e-6, atol=1e-9)
 
 
 def test_hinge_refit_is_svc(rng):
     problem = make_problem(rng, RBF(), HuberizedHinge(), n=60)
     w = rng.uniform(0.1, 0.9, size=5)
-    _, K = problem.kernel_matrix(w)
+    K = problem.kernel_matrix(w)
     C, b = refit_hinge(K, problem.Y, problem.sample_weight, problem.alpha)
     y = problem.Y[:, 0]
     oracle = SVC(C=1 / (2 * problem.alpha), kernel="rbf", gamma=1.0, tol=1e-10)
-    oracle.fit(problem.X * w, y, sample_weight=problem.sample_weight)
-    assert_allclose((K @ C + b)[:, 0], oracle.decision_function(problem.X * w), atol=1e-6)
+    oracle.fit(problem.centers * w, y, sample_weight=problem.sample_weight)
+    assert_allclose((K @ C + b)[:, 0], oracle.decision_function(problem.centers * w), atol=1e-6)
 
 
 def test_a_narrow_huberized_hinge_approaches_svc(rng):
@@ -114,9 +117,9 @@ def test_a_narrow_huberized_hinge_approaches_svc(rng):
     w = np.full(5, 0.5)
     y = problem.Y[:, 0]
     oracle = SVC(C=1 / (2 * problem.alpha), kernel="rbf", gamma=1.0, tol=1e-10)
-    oracle.fit(problem.X * w, y, sample_weight=problem.sample_weight)
+    oracle.fit(problem.centers * w, y, sample_weight=problem.sample_weight)
     scores = problem.solve(w, tol=1e-10).inner.F[:, 0]
-    assert_allclose(scores, oracle.decision_function(problem.X * w), atol=1e-3)
+    assert_allclose(scores, oracle.decision_function(problem.centers * w), atol=1e-3)
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
@@ -126,7 +129,7 @@ def test_logistic_loss_is_logistic_regression(rng, fit_intercept):
     oracle = LogisticRegression(
         C=1 / (2 * problem.alpha), fit_intercept=fit_intercept, tol=1e-10, max_iter=10_000
     )
-    X = problem.X * np.sqrt(w)
+    X = problem.centers * np.sqrt(w)
     oracle.fit(X, problem.Y[:, 0], sample_weight=problem.sample_weight)
     scores = problem.solve(w, tol=1e-12).inner.F[:, 0]
     assert_allclose(scores, oracle.decision_function(X), atol=1e-6)
@@ -145,8 +148,8 @@ def test_squared_hinge_touches_only_support_vectors(rng):
 def test_integer_weights_are_repeated_rows(loss, rng):
     repeats = rng.integers(1, 4, size=25)
     one = make_problem(rng, RBF(), loss, sample_weight=repeats.astype(float))
-    many = Problem(
-        np.repeat(one.X, repeats, axis=0),
+    many = ExactProblem(
+        np.repeat(one.centers, repeats, axis=0),
         np.repeat(one.Y, repeats, axis=0),
         one.kernel,
         loss,
@@ -165,7 +168,9 @@ def test_zero_weight_is_a_dropped_column(kernel, rng):
     problem = make_problem(rng, kernel, SquaredLoss(), plain=True)
     w = np.array([0.3, 0.0, 0.5, 0.2, 0.0])
     kept = np.flatnonzero(w)
-    small = Problem(problem.X[:, kept], problem.Y, kernel, SquaredLoss(), alpha=problem.alpha)
+    small = ExactProblem(
+        problem.centers[:, kept], problem.Y, kernel, SquaredLoss(), alpha=problem.alpha
+    )
     a, b = problem.solve(w), small.solve(w[kept])
     assert_allclose(a.smooth, b.smooth, rtol=1e-10)
     assert_allclose(problem.gradient(a)[kept], small.gradient(b), rtol=1e-8, atol=1e-10)
@@ -185,8 +190,8 @@ def test_grouped_columns_share_weight_and_cost(rng):
     grouped = make_problem(rng, RBF(), SquaredLoss(), groups=groups, costs=np.arange(1.0, 6.0))
     assert grouped.n_weights == 3
     assert_allclose(grouped.costs, [1 + 3, 2 + 5, 4])
-    alone = Problem(
-        grouped.data,
+    alone = ExactProblem(
+        grouped.centers,
         grouped.Y,
         RBF(),
         SquaredLoss(),
@@ -202,8 +207,8 @@ def test_grouped_columns_share_weight_and_cost(rng):
 def test_gaussian_kernel_is_scikit_learns_on_scaled_columns(rng):
     problem = make_problem(rng, RBF(gamma=0.6), SquaredLoss())
     w = rng.uniform(size=5)
-    _, K = problem.kernel_matrix(w)
-    assert_allclose(K, rbf_kernel(problem.X * w, gamma=0.6), rtol=1e-9)
+    K = problem.kernel_matrix(w)
+    assert_allclose(K, rbf_kernel(problem.centers * w, gamma=0.6), rtol=1e-9)
 
 
 def test_null_value_is_the_best_constant(rng):
@@ -226,7 +231,7 @@ def test_no_array_of_three_dimensions_is_formed(rng):
 
     n, p = 300, 200
     X = rng.normal(size=(n, p))
-    problem = Problem(X, X[:, :1] ** 2, RBF(), SquaredLoss())
+    problem = ExactProblem(X, X[:, :1] ** 2, RBF(), SquaredLoss())
     state = problem.solve(np.full(p, 0.05))
     tracemalloc.start()
     problem.linearize(state)

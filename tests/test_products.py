@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from kernelknife import KnifeClassifier, KnifeRegressor, knife_path
+from kernelknife._problem import ExactProblem, Features
+from kernelknife._search import products, starts
+from kernelknife._search.products import interacting_features
 from kernelknife.kernels import RBF
 from kernelknife.losses import SquaredLoss
-from kernelknife.problem import Problem
-from kernelknife.solvers import products, starts
-from kernelknife.solvers.products import telling_features
 
 
 def uniform(n, p, seed):
@@ -19,7 +19,7 @@ def uniform(n, p, seed):
 
 def found(X, y, weight=None):
     weight = np.ones(len(X)) if weight is None else weight
-    return sorted(telling_features(X, np.asarray(y, dtype=float)[:, None], weight).tolist())
+    return sorted(interacting_features(X, np.asarray(y, dtype=float)[:, None], weight).tolist())
 
 
 @pytest.mark.parametrize("members", [(3, 17), (0, 1, 39), (12, 30, 31)])
@@ -32,7 +32,7 @@ def test_the_features_of_a_product_are_found(members):
 def test_several_products_of_several_targets_are_found():
     X = uniform(400, 30, 1)
     Y = np.sign(np.c_[X[:, 0] * X[:, 1] * X[:, 2], X[:, 5] * X[:, 6]])
-    assert sorted(telling_features(X, Y, np.ones(400))) == [0, 1, 2, 5, 6]
+    assert sorted(interacting_features(X, Y, np.ones(400))) == [0, 1, 2, 5, 6]
 
 
 @pytest.mark.parametrize("kind", ["uniform", "heavy tails", "copies"])
@@ -111,13 +111,13 @@ def test_several_outputs_share_the_work():
     X = uniform(1000, 1500, 10)
     Y = np.c_[np.sign(X[:, 0] * X[:, 1]), X[:, 2:4]]
     assert products.affordable_rows(1500, 3) < 1000
-    assert sorted(telling_features(X, Y, np.ones(1000))) == [0, 1]
+    assert sorted(interacting_features(X, Y, np.ones(1000))) == [0, 1]
 
 
 @pytest.mark.parametrize("kept", [[], [0], [0, 1], [0, 1, 5]])
 def test_a_start_is_added_unless_the_features_are_on_top(kept):
     X = uniform(300, 20, 11)
-    problem = Problem(X, np.sign(X[:, :1] * X[:, 1:2]), RBF(), SquaredLoss())
+    problem = ExactProblem(X, np.sign(X[:, :1] * X[:, 1:2]), RBF(), SquaredLoss())
     base = np.zeros(20)
     base[kept] = 0.3
     w = starts.product_weights(problem, base)
@@ -132,7 +132,9 @@ def test_a_start_is_added_unless_the_features_are_on_top(kept):
 def test_a_start_of_wide_groups_is_no_plateau():
     X = uniform(400, 60, 12)
     groups = np.arange(60) // 20
-    problem = Problem(X, np.sign(X[:, :1] * X[:, 20:21]), RBF(), SquaredLoss(), groups=groups)
+    problem = ExactProblem(
+        X, np.sign(X[:, :1] * X[:, 20:21]), RBF(), SquaredLoss(), features=Features(60, groups)
+    )
     w = starts.product_weights(problem, np.zeros(3))
     assert w[2] == 0.0
     assert w[groups] @ w[groups] == pytest.approx(0.5)
@@ -174,10 +176,10 @@ def test_rows_are_few_where_columns_are_many(monkeypatch):
         seen.append(X.shape)
         return np.zeros(0, dtype=int)
 
-    monkeypatch.setattr(starts, "telling_features", watched)
+    monkeypatch.setattr(starts, "interacting_features", watched)
     for p in (30, 1500, 4600):
         X = np.random.default_rng(p).normal(size=(1000, p))
-        problem = Problem(X, X[:, :1], RBF(), SquaredLoss())
+        problem = ExactProblem(X, X[:, :1], RBF(), SquaredLoss())
         assert starts.product_weights(problem, np.zeros(p)) is None
     assert seen == [(1000, 30), (888, 1500)]
 

@@ -1,5 +1,7 @@
 """Solvers: monotone, in the box, and right where an independent solver knows the answer."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -8,13 +10,13 @@ from numpy.testing import assert_allclose
 from scipy.optimize import lsq_linear, minimize
 from sklearn.linear_model import Lasso, Ridge
 
+from kernelknife._problem import ExactProblem, Features
+from kernelknife._search.starts import StartSettings, make_starts, scaled_weights, solve_from
 from kernelknife.datasets import make_linear, make_sinusoidal, make_skin_of_orange
 from kernelknife.kernels import KERNELS, RBF, Linear, Polynomial
 from kernelknife.losses import LOSSES, LogisticLoss, SquaredHinge, SquaredLoss
-from kernelknife.problem import Problem
-from kernelknife.solvers import Alternate, Eliminate
+from kernelknife.solvers import Alternate, Eliminate, Outcome
 from kernelknife.solvers.boxqp import minimize_box_quadratic
-from kernelknife.solvers.starts import make_starts, scaled_weights, solve_from
 
 SMOOTH = sorted(name for name, cls in LOSSES.items() if cls().surrogate is None)
 
@@ -57,15 +59,16 @@ def random_problem(seed, kernel, loss):
     groups = rng.integers(0, 2, size=p) if p > 1 and rng.random() < 0.3 else None
     if groups is not None:
         groups = np.unique(groups, return_inverse=True)[1]
-    problem = Problem(
+    problem = ExactProblem(
         X,
         Y,
         KERNELS[kernel](),
         loss,
         alpha=10.0 ** rng.uniform(-1, 1),
         sample_weight=rng.uniform(0.2, 3.0, size=n),
-        groups=groups,
-        costs=rng.uniform(0.5, 2.0, size=p),
+        features=Features.of_columns(
+            p, groups, rng.uniform(0.5, 2.0, size=p), squared=not KERNELS[kernel].linear_in_weights
+        ),
         fit_intercept=bool(rng.integers(2)),
     )
     return problem, rng.uniform(0.01, 1.0, size=problem.n_weights), 10.0 ** rng.uniform(-2, 2)
@@ -94,7 +97,7 @@ def test_objective_never_rises(solver, seed, kernel, loss):
 
 
 def linear_solution(X, y, alpha, sparsity, **options):
-    problem = Problem(X, y[:, None], Linear(), SquaredLoss(), alpha=alpha, fit_intercept=False)
+    problem = ExactProblem(X, y[:, None], Linear(), SquaredLoss(), alpha=alpha, fit_intercept=False)
     start = options.pop("start", scaled_weights(problem))
     solver = Eliminate(tol=1e-13, max_iter=500)
     found = solver.solve(problem, start, sparsity)
@@ -173,7 +176,7 @@ def test_linear_kernels_reach_one_minimum_from_anywhere(loss, rng):
     X, y = make_linear(60, 6, random_state=5)
     X, y = standardized(X), (y - y.mean()) / y.std()
     y = y if loss.task == "regression" else np.sign(y)
-    problem = Problem(X, y[:, None], Linear(), loss)
+    problem = ExactProblem(X, y[:, None], Linear(), loss)
     solver = Eliminate(tol=1e-12, max_iter=500)
     starts = [rng.uniform(0.001, 1.0, size=11) for _ in range(5)] + [np.eye(11)[7]]
     found = [solver.solve(problem, start, 4.0) for start in starts]
@@ -189,18 +192,18 @@ def test_linear_kernels_reach_one_minimum_from_anywhere(loss, rng):
 @pytest.mark.parametrize("loss", [SquaredLoss(), SquaredHinge(), LogisticLoss()], ids=repr)
 def test_stationary_where_it_says_converged(kernel, loss):
     X, y = make_skin_of_orange(80, 4, random_state=0)
-    problem = Problem(standardized(X), 2.0 * y[:, None] - 1.0, kernel, loss)
+    problem = ExactProblem(standardized(X), 2.0 * y[:, None] - 1.0, kernel, loss)
     found = Eliminate(tol=1e-9).solve(problem, scaled_weights(problem), 3.0)
     assert found.converged
     assert found.kkt_residual < 1e-5
-    for solution in (found, Eliminate(tol=1e-5).solve(problem, found.state, 3.0)):
+    for solution in (found, Eliminate(tol=1e-5).solve(problem, found, 3.0)):
         assert_allclose(solution.objective, found.objective, rtol=1e-4)
 
 
 def test_both_solvers_minimise_the_same_objective():
     X, y = make_sinusoidal(80, 3, random_state=0)
     X, y = standardized(X), (y - y.mean()) / y.std()
-    problem = Problem(X, y[:, None], RBF(), SquaredLoss())
+    problem = ExactProblem(X, y[:, None], RBF(), SquaredLoss())
     start = scaled_weights(problem)
     a = Alternate(tol=1e-8).solve(problem, start, 2.0)
     b = Eliminate(tol=1e-8).solve(problem, start, 2.0)
@@ -212,35 +215,33 @@ def test_both_solvers_minimise_the_same_objective():
 def test_no_early_stop_on_the_plateau_of_the_identity_kernel():
     """From too large weights the Gaussian kernel is the identity; the way back is flat."""
     X, y = make_skin_of_orange(100, 46, random_state=0)
-    problem = Problem(standardized(X), 2.0 * y[:, None] - 1.0, RBF(), LogisticLoss())
-    found = solve_from(problem, Eliminate(), make_starts(problem, "scaled")[0], 0.0)
+    problem = ExactProblem(standardized(X), 2.0 * y[:, None] - 1.0, RBF(), LogisticLoss())
+    found = solve_from(problem, Eliminate(), make_starts(problem, StartSettings("scaled"))[0], 0.0)
     assert found.objective < 0.85 * problem.null_value
 
 
 def test_a_heavily_damped_step_is_no_certificate():
     """A step may promise little because it is held back, not because there is nothing to gain."""
     X, y = make_sinusoidal(60, 5, random_state=0)
-    problem = Problem(standardized(X), standardized(y[:, None]), RBF(), SquaredLoss())
+    problem = ExactProblem(standardized(X), standardized(y[:, None]), RBF(), SquaredLoss())
     # At a solution the Hessian is known and positive; the penalty then rises.
     solver = Eliminate(prune=False)
-    here = solver.solve(problem, scaled_weights(problem), 1.0).state
-    lowest = solver.solve(problem, here, 20.0).objective
-    held = solver.solve(problem, here, 20.0, damping=1e6)
+    here = solver.solve(problem, scaled_weights(problem), 1.0)
+    lowest = solver.solve(problem, here.without_memory(), 20.0).objective
+    held = solver.solve(problem, replace(here, damping=1e6), 20.0)
     assert held.objective <= 1.01 * lowest
 
 
 def test_a_drop_that_failed_waits_until_it_may_pay():
     """Where the path is told what failed before, it ends as low and tries less."""
     X, y = make_sinusoidal(100, 25, random_state=1)
-    problem = Problem(standardized(X), standardized(y[:, None]), RBF(), SquaredLoss())
+    problem = ExactProblem(standardized(X), standardized(y[:, None]), RBF(), SquaredLoss())
     here = Eliminate().solve(problem, scaled_weights(problem), 0.5)
     told = untold = here
     counts = np.zeros(2, dtype=int)
     for sparsity in 5.0 * 1.12 ** np.arange(35):
-        told = Eliminate().solve(
-            problem, told.state, sparsity, damping=told.damping, waits=told.waits
-        )
-        untold = Eliminate().solve(problem, untold.state, sparsity, damping=untold.damping)
+        told = Eliminate().solve(problem, told, sparsity)
+        untold = Eliminate().solve(problem, replace(untold, drop_thresholds={}), sparsity)
         counts += told.n_solves, untold.n_solves
         assert told.objective <= 1.001 * untold.objective
     assert counts[0] < counts[1]
@@ -248,8 +249,8 @@ def test_a_drop_that_failed_waits_until_it_may_pay():
 
 def test_pruning_only_ever_lowers_the_objective():
     X, y = make_skin_of_orange(100, 46, random_state=3)
-    problem = Problem(standardized(X), 2.0 * y[:, None] - 1.0, RBF(), SquaredHinge())
-    start = make_starts(problem, "scaled")[0]
+    problem = ExactProblem(standardized(X), 2.0 * y[:, None] - 1.0, RBF(), SquaredHinge())
+    start = make_starts(problem, StartSettings("scaled"))[0]
     with_it = solve_from(problem, Eliminate(prune=True), start, 2.0)
     without = solve_from(problem, Eliminate(prune=False), start, 2.0)
     assert with_it.objective <= without.objective * (1 + 1e-12)
@@ -259,17 +260,17 @@ def test_pruning_only_ever_lowers_the_objective():
 @pytest.mark.parametrize("solver", [Eliminate(), Alternate()], ids=["new", "paper"])
 def test_a_callback_stops_the_solver(solver):
     X, y = make_sinusoidal(40, 3, random_state=0)
-    problem = Problem(standardized(X), y[:, None] / y.std(), RBF(), SquaredLoss())
+    problem = ExactProblem(standardized(X), y[:, None] / y.std(), RBF(), SquaredLoss())
     found = solver.solve(problem, np.full(8, 0.2), 1.0, callback=lambda i, f: i > 2)
     assert found.n_iter == 2
     assert not found.converged
-    assert found.message == "stopped by callback"
+    assert found.outcome is Outcome.STOPPED
 
 
 @pytest.mark.parametrize("solver", [Eliminate(max_iter=2), Alternate(max_iter=2)])
 def test_running_out_of_iterations_is_said(solver):
     X, y = make_sinusoidal(40, 3, random_state=0)
-    problem = Problem(standardized(X), y[:, None] / y.std(), RBF(), SquaredLoss())
+    problem = ExactProblem(standardized(X), y[:, None] / y.std(), RBF(), SquaredLoss())
     found = solver.solve(problem, np.full(8, 0.2), 1.0)
     assert not found.converged
-    assert "max_iter=2" in found.message
+    assert found.outcome is Outcome.ITERATIONS

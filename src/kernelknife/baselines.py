@@ -6,15 +6,16 @@ Both are scikit-learn selectors of their own use, with ``ranking_`` and ``suppor
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin, f_classif, r_regression
-from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kernelknife._prepare import check_finite, infer_task, measure_columns, prepare
+from kernelknife._problem.coefficients import solve_columns
+from kernelknife._rows.arrays import ArrayRows
 from kernelknife._support.checks import check_number
 from kernelknife._support.threads import limited_blas
-from kernelknife.coefficients import solve_columns
+from kernelknife.forms import FORMS
 from kernelknife.kernels import RBF, check_kernel
-from kernelknife.losses import check_loss
-from kernelknife.preparation import Targets, check_finite, prepare_columns
+from kernelknife.losses import LOSSES, Loss, check_loss
 
 __all__ = ["SIS", "KernelRFE"]
 
@@ -27,7 +28,7 @@ class _Ranker(SelectorMixin, BaseEstimator):
         return self.support_
 
     def _prepare(self, X, y):
-        """Return validated data and whether ``y`` holds classes."""
+        """Return validated data, and set ``task_`` to what the target is taken for."""
         check_number(self.n_features_to_select, "n_features_to_select", low=1, integer=True)
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite=False)
         check_finite(X, getattr(self, "feature_names_in_", None))
@@ -36,10 +37,10 @@ class _Ranker(SelectorMixin, BaseEstimator):
                 f"n_features_to_select={self.n_features_to_select} is more than the "
                 f"{X.shape[1]} columns of X."
             )
-        classes = not type_of_target(y).startswith("continuous")
-        if classes and len(np.unique(y)) < 2:
+        self.task_ = infer_task(y)
+        if self.task_ == "classification" and len(np.unique(y)) < 2:
             raise ValueError("The target y has one class; at least two are needed.")
-        return X, y, classes
+        return X, y
 
     def _publish(self, order):
         """Set ranking and support from the features in order of worth."""
@@ -69,6 +70,9 @@ class SIS(_Ranker):
     ranking_ : ndarray of int of shape (n_features,)
         1 for the best feature.
     support_ : ndarray of bool of shape (n_features,)
+    task_ : {"regression", "classification"}
+        What the target was taken for: texts, truth values and at most ten different whole
+        numbers are classes.
 
     References
     ----------
@@ -98,13 +102,16 @@ class SIS(_Ranker):
         -------
         self : object
         """
-        X, y, classes = self._prepare(X, y)
-        columns = prepare_columns(X, np.ones(len(X)), standardize=True, center=True)
-        Z = columns.transform(X)
-        # With two classes F is the square of t.
-        values = np.sqrt(f_classif(Z, y)[0]) if classes else np.abs(r_regression(Z, y))
+        X, y = self._prepare(X, y)
+        columns, _ = measure_columns(ArrayRows(X), standardize=True, center=True)
+        Z = columns.take(X)
+        if self.task_ == "classification":
+            # With two classes F is the square of t.
+            values = np.sqrt(f_classif(Z, y)[0])
+        else:
+            values = np.abs(r_regression(Z, y))
         self.scores_ = np.zeros(X.shape[1])
-        self.scores_[columns.varying] = values
+        self.scores_[columns.index] = values
         return self._publish(np.argsort(-self.scores_, kind="stable"))
 
 
@@ -135,6 +142,9 @@ class KernelRFE(_Ranker):
         1 for the feature that would be dropped last. Elimination goes on to the last one, so
         the ranking does not depend on ``n_features_to_select``.
     support_ : ndarray of bool of shape (n_features,)
+    task_ : {"regression", "classification"}
+        What the target was taken for: texts, truth values and at most ten different whole
+        numbers are classes.
 
     References
     ----------
@@ -179,22 +189,14 @@ class KernelRFE(_Ranker):
         -------
         self : object
         """
-        X, y, classes = self._prepare(X, y)
+        X, y = self._prepare(X, y)
         check_number(self.alpha, "alpha", strict=True)
         schedule = self._schedule()
-        ones = np.ones(len(X))
         kernel = RBF(gamma=1.0 / X.shape[1]) if self.kernel is None else check_kernel(self.kernel)
-        columns = prepare_columns(
-            X, ones, standardize=self.standardize, center=kernel.translation_invariant
-        )
-        if classes:
-            values, codes = np.unique(y, return_inverse=True)
-            loss = check_loss(self.loss or "squared_hinge", "classification")
-            Y = Targets.from_classes(codes, len(values)).Y
-        else:
-            loss = check_loss(self.loss or "squared", "regression")
-            Y = Targets.from_values(np.asarray(y, float)[:, None], ones, self.standardize).Y
-        Z = columns.transform(X)
+        loss = self._loss()
+        prepared = prepare(ArrayRows(X, y), kernel, loss, standardize=self.standardize)
+        sample, _ = prepared.rows.load()
+        Z, Y, ones = prepared.columns.take(sample.X), sample.y, sample.s
         left, dropped = list(range(Z.shape[1])), []
         with limited_blas(len(X)):
             while len(left) > 1:
@@ -204,13 +206,23 @@ class KernelRFE(_Ranker):
                     dropped.append(left[i])
                 gone = set(dropped[-count:])
                 left = [j for j in left if j not in gone]
-        best_first = columns.varying[[*left, *reversed(dropped)]]
-        constant = np.setdiff1d(np.arange(X.shape[1]), columns.varying)
+        varying = prepared.columns.index
+        best_first = varying[[*left, *reversed(dropped)]]
+        constant = np.setdiff1d(np.arange(X.shape[1]), varying)
         return self._publish(np.concatenate([best_first, constant]))
+
+    def _loss(self):
+        """Return the loss; one that is given also says what the target is."""
+        if isinstance(self.loss, Loss):
+            self.task_ = self.loss.task
+        elif self.loss in LOSSES:
+            self.task_ = LOSSES[self.loss].task
+        default = "squared_hinge" if self.task_ == "classification" else "squared"
+        return check_loss(self.loss or default, self.task_)
 
     def _changes(self, Z, Y, kernel, loss, ones):
         """Return how much ``c' K c`` changes when each feature is removed."""
-        form = kernel._form
+        form = FORMS[kernel.form]
         S = form.matrix(Z, Z, np.ones(Z.shape[1]))
         K = kernel.profile(S)
         C = solve_columns(K, Y, ones, loss, self.alpha, fit_intercept=True).C

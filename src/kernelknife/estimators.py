@@ -1,8 +1,11 @@
-"""The estimators: validate, build the problem, solve, publish."""
+"""The estimators: open the rows, prepare them, build the problem, solve, publish."""
 
 import warnings
-from abc import ABC, abstractmethod
+from abc import ABC
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
@@ -11,70 +14,56 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kernelknife._support.arrays import is_foreign, like, namespace, to_host
+from kernelknife._prepare import Prepared, measure_columns, prepare
+from kernelknife._problem import (
+    BuiltProblem,
+    CenterChoice,
+    Problem,
+    build_problem,
+    refresh_centers,
+)
+from kernelknife._rows import Rows, open_rows, open_rows_to_predict
+from kernelknife._search import (
+    StartSettings,
+    Trace,
+    find_weights,
+    follow_path,
+    solve_for_count,
+)
 from kernelknife._support.checks import check_number
-from kernelknife._support.progress import SILENT, root_task
+from kernelknife._support.progress import SILENT, Task, root_task
 from kernelknife._support.threads import limited_blas
-from kernelknife.kernels import Kernel, check_kernel
-from kernelknife.large import (
-    FEW_CENTERS,
-    choose_small,
-    is_large,
-    is_lazy,
-    on_some_rows,
-    open_source,
-    prepare_large,
-    refreshed_centers,
-    scores_of,
-    solve_small,
-    warn_centers,
-)
+from kernelknife.kernels import check_kernel
 from kernelknife.losses import Loss, check_loss
-from kernelknife.machine import build_machine, refit_hinge
-from kernelknife.nystrom import NystromProblem
-from kernelknife.preparation import (
-    Columns,
-    Targets,
-    check_costs,
-    check_finite,
-    check_groups,
-    prepare_columns,
-)
-from kernelknife.problem import Problem
-from kernelknife.solvers import SOLVERS
-from kernelknife.solvers.starts import Start, best_start, make_starts
-from kernelknife.solvers.trace import exactly, trace_path
+from kernelknife.machine import build_machine
+from kernelknife.solvers import SOLVERS, Outcome, Solution, Solver
 
 __all__ = ["KnifeClassifier", "KnifeRegressor"]
 
 STARTS = ("auto", "scaled", "laplace")
+FLOATS = (np.float64, np.float32)  # single precision stays as it is until a block is read
 
 
 @dataclass(frozen=True)
-class Prepared:
-    """A fit's data, ready to solve: the problem and the way back to the user's units."""
+class Job:
+    """A fit that is ready to be solved: prepared data and the problem made of them."""
 
-    problem: Problem | NystromProblem
-    kernel: Kernel
-    loss: Loss
-    columns: Columns
-    targets: Targets
-    rows: np.ndarray  # the user's rows with a positive sample weight
-    groups: np.ndarray | None  # group of each varying column
-    classes: np.ndarray | None
-    n_features: int
-    squeeze: bool  # one-dimensional targets
+    prepared: Prepared
+    built: BuiltProblem
+    choice: CenterChoice
+    seed: int | None  # drawn once per fit; None makes every fit the same
 
-    def with_alpha(self, alpha):
-        """Return the same data with another ``alpha``."""
-        return replace(self, problem=self.problem.with_alpha(alpha))
+    @property
+    def problem(self) -> Problem:
+        """The problem to solve."""
+        return self.built.problem
 
-    def column_weights(self, w):
-        """Return the weight of every varying column."""
-        return w if self.groups is None else w[self.groups]
+    def with_alpha(self, alpha: float) -> "Job":
+        """Return the same job with another ``alpha``."""
+        problem = self.problem.with_alpha(alpha)
+        return replace(self, built=replace(self.built, problem=problem))
 
 
 class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
@@ -125,146 +114,109 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    _task: str
+    _task: str  # "regression" or "classification"
     _default_loss: str
-
-    @abstractmethod
-    def _check_targets(self, y):
-        """Return the targets as numbers or class codes, and the classes if there are some."""
-
-    def _resolved_loss(self):
-        return check_loss(self._default_loss if self.loss is None else self.loss, self._task)
 
     # -- fitting ----------------------------------------------------------------------
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "_BaseKnife":
         """Find the weights and fit the machine.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Or a memory map, a device array, a Dask collection, or the path of Parquet files.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            For Parquet files the name of the target's column.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows in the loss; a row of weight 2 counts as two rows.
+            Weights of the rows in the loss; a row of weight 2 counts as two rows. For Parquet
+            files the name of a column.
 
         Returns
         -------
         self : object
         """
-        prepared = self._prepare(X, y, sample_weight)
-        rows = len(prepared.rows) if self.n_jobs is None else 0
+        job = prepare_job(self, X, y, sample_weight)
+        rows = job.problem.n_rows if self.n_jobs is None else 0
         with limited_blas(rows), root_task(self, total=None) as task:
-            solution, results = self._solve(prepared, task)
-            prepared, solution = self._refresh(prepared, solution, task)
-            self._publish(prepared, solution, results)
+            solution, results = self._solve(job, task)
+            job, solution = self._refresh(job, solution, task)
+            publish(self, job, solution, results)
         if not solution.converged:
-            warn_not_converged(
-                type(self).__name__, solution.message, solution.kkt_residual, stacklevel=4
-            )
+            warn_not_converged(type(self).__name__, [solution], stacklevel=4)
         return self
 
-    def _solve(self, prepared, task=SILENT):
+    def _open(self, X: Any, y: Any, sample_weight: Any) -> Rows:
+        """Return the rows of any kind of data, and take over their names."""
+        vars(self).pop("feature_names_in_", None)  # of an earlier fit
+        rows = open_rows(X, y, sample_weight, partial(check_arrays, self))
+        self.n_features_in_ = rows.shape[1]
+        if rows.names is not None:
+            self.feature_names_in_ = rows.names
+        else:
+            rows.names = getattr(self, "feature_names_in_", None)
+        return rows
+
+    def _solve(self, job: Job, task: Task) -> tuple[Solution, list[tuple[str, Solution]]]:
         """Return the solution and those of all starts."""
-        problem, solver = prepared.problem, self._make_solver()
-        if self.n_features_to_select is None:
-            if isinstance(problem, NystromProblem):
-                return self._solve_on_centers(prepared, solver, task)
-            return best_start(
-                problem,
-                solver,
-                self._make_starts(prepared),
-                float(self.sparsity),
-                n_jobs=self.n_jobs,
-                callback=task.watch("iteration"),
-            )
-        available = problem.n_weights
+        if self.n_features_to_select is not None:
+            return self._solve_for_count(job, task)
+        return find_weights(
+            job.problem,
+            make_solver(self),
+            self._start_settings(job),
+            float(self.sparsity),
+            n_jobs=self.n_jobs,
+            callback=task.watch("iteration"),
+        )
+
+    def _solve_for_count(self, job: Job, task: Task) -> tuple[Solution, list[tuple[str, Solution]]]:
+        """Return the solution with exactly as many features as were asked for."""
+        available = job.problem.n_weights
         check_number(self.n_features_to_select, "n_features_to_select", low=1, integer=True)
         if self.n_features_to_select > available:
             raise ValueError(
                 f"n_features_to_select={self.n_features_to_select} is more than the {available} "
                 "features (or groups) that are not constant."
             )
-        trace = self._trace(prepared, task=task)
-        solution = exactly(problem, solver, trace, self.n_features_to_select)
+        trace = trace_path(self, job, task=task)
+        solution = solve_for_count(job.problem, make_solver(self), trace, self.n_features_to_select)
         own = any(solution is point for point in trace.points)
         spent = trace.n_solves + (0 if own else solution.n_solves)
         solution = replace(solution, solves=(*solution.solves[:-1], spent))
         return solution, [(trace.start, solution)]
 
-    def _solve_on_centers(self, prepared, solver, task):
-        """Solve on some of the rows first, then on all of them from there."""
-        problem = prepared.problem
-        sparsity = float(self.sparsity)
-        results: list = []
-        if not problem.many_rows:
-            starts = self._make_starts(prepared)
-        else:
-            settings = self._start_settings(prepared)
-            small = on_some_rows(problem, solve_small, solver, settings, sparsity)
-            if small is None:
-                starts = self._make_starts(prepared)
-            else:
-                starts, results = [Start("subsample", small[0], relax=False)], small[1]
-        watch = task.watch("iteration")
-        solution, found = best_start(problem, solver, starts, sparsity, callback=watch)
-        return solution, [*results, *found]
-
-    def _refresh(self, prepared, solution, task):
+    def _refresh(self, job: Job, solution: Solution, task: Task) -> tuple[Job, Solution]:
         """Choose the centres anew in the geometry of the weights and go on from there."""
-        problem = prepared.problem
-        wanted = self.refresh_centers and isinstance(problem, NystromProblem)
-        # Given centres are the user's, an exact number of features belongs to its centres, and
-        # without a weight there is no geometry.
-        given = not isinstance(self.centers, str) or self.n_features_to_select is not None
-        if not wanted or given or not solution.w.any():
-            return prepared, solution
-        Z = refreshed_centers(problem, prepared.columns, solution.w, self.centers, self._seed())
-        problem = problem.with_centers(Z)
+        # An exact number of features belongs to its centres.
+        if not self.refresh_centers or self.n_features_to_select is not None:
+            return job, solution
+        built = refresh_centers(job.built, job.prepared, job.choice, solution.w)
+        if built is job.built:
+            return job, solution
         watch = task.watch("iteration")
-        after = self._make_solver().solve(problem, solution.w, solution.sparsity, callback=watch)
-        return replace(prepared, problem=problem), after
+        after = make_solver(self).solve(
+            built.problem, solution.w, solution.sparsity, callback=watch
+        )
+        return replace(job, built=built), after
 
-    def _trace(self, prepared, sparsities=50, **options):
-        """Follow the path of the prepared data."""
-        problem, solver = prepared.problem, self._make_solver()
-        if isinstance(problem, NystromProblem) and problem.many_rows:
-            small = on_some_rows(problem, choose_small, solver, self._start_settings(prepared))
-            starts = self._make_starts(prepared) if small is None else [small]
-        else:
-            starts = self._make_starts(prepared)
-        return trace_path(problem, solver, starts, sparsities, **options)
-
-    def _make_solver(self):
-        if self.solver not in SOLVERS:
-            known = ", ".join(sorted(SOLVERS))
-            raise ValueError(f"Unknown solver {self.solver!r}. Known names: {known}.")
-        check_number(self.tol, "tol", strict=True)
-        if self.max_iter is None:
-            return SOLVERS[self.solver](tol=self.tol)
-        check_number(self.max_iter, "max_iter", low=1, integer=True)
-        return SOLVERS[self.solver](max_iter=self.max_iter, tol=self.tol)
-
-    def _make_starts(self, prepared):
-        return make_starts(prepared.problem, *self._start_settings(prepared))
-
-    def _start_settings(self, prepared):
-        """Return start, number of random starts and seed, checked."""
+    def _start_settings(self, job: Job) -> StartSettings:
+        """Return which starts to try, checked."""
         check_number(self.n_starts, "n_starts", integer=True)
-        seed = None if self.random_state is None else self._seed()
         start = self.start
-        if isinstance(start, str):
-            if start not in STARTS:
-                raise ValueError(
-                    f"Unknown start {start!r}. Known names: {', '.join(STARTS)}; or give the "
-                    "starting weights themselves."
-                )
-        else:
-            start = self._given_start(np.asarray(start, dtype=float), prepared)
-        return start, self.n_starts, seed
+        if not isinstance(start, str):
+            start = self._given_start(np.asarray(start, dtype=float), job)
+        elif start not in STARTS:
+            raise ValueError(
+                f"Unknown start {start!r}. Known names: {', '.join(STARTS)}; or give the "
+                "starting weights themselves."
+            )
+        return StartSettings(start, self.n_starts, job.seed)
 
-    def _given_start(self, start, prepared):
-        p = prepared.n_features
+    def _given_start(self, start: np.ndarray, job: Job) -> np.ndarray:
+        """Return starting weights of the problem from those of the user's columns."""
+        p = job.prepared.n_features
         if start.shape not in ((), (p,)):
             raise ValueError(
                 f"start must be a number or one weight per column ({p}), got shape {start.shape}."
@@ -275,200 +227,26 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
                 "Starting weights must lie in (0, 1]: zero would never move for a non-linear "
                 f"kernel. Got values from {start.min():g} to {start.max():g}."
             )
-        start = start[prepared.columns.varying]
-        if prepared.groups is None:
+        start = start[job.prepared.columns.index]
+        groups = job.prepared.groups
+        if groups is None:
             return start
         # Columns of a group share one weight: take their mean.
-        return np.bincount(prepared.groups, start) / np.bincount(prepared.groups)
-
-    def _prepare(self, X, y, sample_weight=None) -> Prepared:
-        """Validate everything and build the problem; sets ``n_features_in_`` and names."""
-        kernel = check_kernel(self.kernel)
-        loss = self._resolved_loss()
-        check_number(self.alpha, "alpha", strict=True)
-        check_number(self.sparsity, "sparsity")
-        if not self.fit_intercept and loss.surrogate is not None:
-            raise ValueError(f"{loss!r} needs fit_intercept=True: SVC always fits an intercept.")
-        if self._on_centers(X):
-            return self._prepare_on_centers(X, y, sample_weight, kernel, loss)
-        X, y = self._validate(X, y)
-        y, classes = self._check_targets(y)
-        s = check_sample_weight(sample_weight, len(X))
-        rows = np.flatnonzero(s)
-        if len(rows) < len(X):
-            X, y, s = X[rows], y[rows], s[rows]
-            if classes is not None and len(np.unique(y)) < len(classes):
-                raise ValueError(
-                    "After removing rows of zero sample weight, less than one row per class is "
-                    f"left: {len(np.unique(y))} of {len(classes)} classes remain."
-                )
-        if len(X) < 2:
-            raise ValueError(f"Found array with {len(X)} sample(s) while at least 2 are needed.")
-        if classes is not None and len(classes) > 2 and loss.binary_only:
-            raise ValueError(
-                f"{loss!r} is for two classes, got {len(classes)}: choose another loss, or wrap "
-                "the estimator in sklearn.multiclass.OneVsRestClassifier."
-            )
-        names = getattr(self, "feature_names_in_", None)
-        n_features = X.shape[1]
-        columns = prepare_columns(
-            X, s, standardize=self.standardize, center=kernel.translation_invariant
-        )
-        if classes is None:
-            squeeze = y.ndim == 1
-            targets = Targets.from_values(
-                y.reshape(len(y), -1), s, self.standardize, robust=loss.robust
-            )
-        else:
-            squeeze = len(classes) == 2
-            targets = Targets.from_classes(y, len(classes))
-        groups = costs = None
-        if self.feature_groups is not None:
-            labels = check_groups(self.feature_groups, n_features, names)[columns.varying]
-            groups = np.unique(labels, return_inverse=True)[1]
-        if self.feature_costs is not None:
-            costs = check_costs(self.feature_costs, n_features)[columns.varying]
-        problem = Problem(
-            columns.transform(X),
-            targets.Y,
-            kernel,
-            loss.surrogate or loss,
-            alpha=self.alpha,
-            sample_weight=s,
-            groups=groups,
-            costs=costs,
-            fit_intercept=self.fit_intercept,
-        )
-        return Prepared(
-            problem, kernel, loss, columns, targets, rows, groups, classes, n_features, squeeze
-        )
-
-    def _on_centers(self, X):
-        """Whether a fit uses centres: asked for, or X is not an array that fits in memory."""
-        if self.n_centers is not None:
-            check_number(self.n_centers, "n_centers", low=1, integer=True)
-            return True
-        if is_lazy(X) or not isinstance(self.centers, str):
-            return True
-        check_number(self.memory_budget, "memory_budget", strict=True)
-        n_rows = X.shape[0] if hasattr(X, "shape") and len(X.shape) else 0
-        if not is_large(n_rows, self.memory_budget):
-            return False
-        warn_centers(n_rows, min(FEW_CENTERS, n_rows), self.memory_budget)
-        return True
-
-    def _prepare_on_centers(self, X, y, sample_weight, kernel, loss) -> Prepared:
-        """Build the problem with centres, from data of any size and place."""
-        if loss.surrogate is not None:
-            raise ValueError(
-                f"{loss!r} has no machine on centres: use loss='squared_hinge' or "
-                "'huberized_hinge', or leave n_centers=None."
-            )
-        if self.solver != "eliminate":
-            raise ValueError("With centres the solver is 'eliminate', the others need all rows.")
-        if not is_lazy(X):
-            X, y = self._validate(X, y, dtype=(np.float64, np.float32))
-            if sample_weight is not None:
-                sample_weight = check_sample_weight(sample_weight, len(X))
-                counted = np.flatnonzero(sample_weight)
-                if len(counted) < len(X):
-                    X, y, sample_weight = X[counted], y[counted], sample_weight[counted]
-        elif is_foreign(X) and sample_weight is not None:
-            host = to_host(sample_weight) if is_foreign(sample_weight) else sample_weight
-            sample_weight = check_sample_weight(host, X.shape[0])
-        source = open_source(X, y, sample_weight, self._task, loss, self.standardize)
-        if is_lazy(X):
-            self.n_features_in_ = source.rows.shape[1]
-            if source.names is not None:
-                self.feature_names_in_ = source.names
-        names = getattr(self, "feature_names_in_", None)
-        n_features = source.rows.shape[1]
-        if source.classes is not None and len(source.classes) > 2 and loss.binary_only:
-            raise ValueError(f"{loss!r} is for two classes, got {len(source.classes)}.")
-
-        def groups(varying):
-            if self.feature_groups is None:
-                return None
-            labels = check_groups(self.feature_groups, n_features, names)[varying]
-            return np.unique(labels, return_inverse=True)[1]
-
-        def costs(varying):
-            if self.feature_costs is None:
-                return None
-            return check_costs(self.feature_costs, n_features)[varying]
-
-        columns, problem = prepare_large(self, source, kernel, loss, groups, costs, names)
-        return Prepared(
-            problem,
-            kernel,
-            loss,
-            columns,
-            source.targets,
-            np.arange(len(problem.data)),
-            problem.groups,
-            source.classes,
-            n_features,
-            source.squeeze,
-        )
-
-    def _seed(self):
-        """Return a seed from ``random_state``; without one every fit is the same."""
-        if self.random_state is None:
-            return 0
-        return int(check_random_state(self.random_state).randint(2**31 - 1))
-
-    def _validate(self, X, y, dtype=np.float64):
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            dtype=dtype,
-            ensure_all_finite=False,
-            multi_output=self._task == "regression",
-            y_numeric=self._task == "regression",
-        )
-        if dtype is np.float64:
-            check_finite(X, getattr(self, "feature_names_in_", None))
-        return X, y
-
-    def _publish(self, prepared, solution, results=()):
-        """Set the fitted attributes from a solution."""
-        problem, loss = prepared.problem, prepared.loss
-        C, b = solution.C, solution.b
-        weights = prepared.column_weights(solution.w)
-        if loss.surrogate is not None:
-            _, K = problem.kernel_matrix(solution.w)
-            C, b = refit_hinge(K, problem.Y, problem.sample_weight, problem.alpha)
-        machine = build_machine(problem, prepared.columns, prepared.rows, weights, C, b)
-        self.weights_ = np.zeros(prepared.n_features)
-        self.weights_[prepared.columns.varying] = weights
-        self.sparsity_ = solution.sparsity
-        self.objective_ = problem.value(solution.w, C, b, solution.sparsity, loss)
-        self.history_ = np.array(solution.history)
-        self.n_iter_ = max(solution.n_iter, 1)
-        self.n_solves_ = sum(result.n_solves for _, result in results) or solution.n_solves
-        self.converged_ = bool(solution.converged)
-        self.kkt_residual_ = solution.kkt_residual
-        self.starts_ = [(name, np.array(result.history)) for name, result in results]
-        self.support_ = machine.support
-        self.support_vectors_ = machine.vectors
-        self.dual_coef_ = machine.coef
-        self.intercept_ = machine.intercept
-        self._machine = machine
+        return np.bincount(groups, start) / np.bincount(groups)
 
     # -- selection --------------------------------------------------------------------
 
-    def _get_support_mask(self):
+    def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self)
         return self.weights_ > 0
 
     @property
-    def feature_importances_(self):
+    def feature_importances_(self) -> np.ndarray:
         """The weights, under the name that ``SelectFromModel`` looks for."""
         check_is_fitted(self)
         return self.weights_
 
-    def kernel_matrices(self, X):
+    def kernel_matrices(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return the kernel matrix of ``X`` with equal and with the fitted weights.
 
         The equal weights are those that the scaled start gives to all features, on columns
@@ -483,30 +261,44 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
         before, after : ndarray of shape (n_samples, n_samples)
         """
         check_is_fitted(self)
-        X = self._check_rows(X)
+        rows = self._rows_to_predict(X)
+        sample, _ = rows.load()
         machine, kernel = self._machine, self._machine.kernel
-        columns = prepare_columns(
-            X, np.ones(len(X)), standardize=self.standardize, center=kernel.translation_invariant
+        columns, _ = measure_columns(
+            rows, standardize=self.standardize, center=kernel.translation_invariant
         )
-        Z = columns.transform(X)
+        Z = columns.take(sample.X)
         before = kernel(Z, Z, np.full(Z.shape[1], 0.5 / Z.shape[1]))
-        return before, machine.kernel_matrix(X)
+        return before, machine.kernel_matrix(sample.X)
 
     # -- prediction -------------------------------------------------------------------
 
-    def _check_rows(self, X):
-        X = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False)
-        check_finite(X, getattr(self, "feature_names_in_", None))
-        return X
+    def _check_array(self, X: Any) -> np.ndarray:
+        return validate_data(self, X, reset=False, dtype=FLOATS, ensure_all_finite=False)
 
-    def _scores(self, X):
+    def _rows_to_predict(self, X: Any) -> Rows:
         check_is_fitted(self)
-        if is_lazy(X):
-            names = getattr(self, "feature_names_in_", None)
-            return scores_of(self._machine, X, names, self.n_features_in_)
-        X = self._check_rows(X)
-        with limited_blas(max(len(X), len(self._machine.vectors))):
-            return self._machine.scores(X)
+        names = getattr(self, "feature_names_in_", None)
+        rows = open_rows_to_predict(X, names, self.n_features_in_, self._check_array)
+        if rows.names is None:
+            rows.names = names
+        return rows
+
+    def predict(self, X: Any) -> Any:
+        """Predict the target: numbers, or classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Or any other kind of rows that ``fit`` takes.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        """
+        rows = self._rows_to_predict(X)
+        with limited_blas(max(rows.shape[0], len(self._machine.vectors))):
+            return self._machine.predict(rows)
 
 
 class KnifeRegressor(RegressorMixin, _BaseKnife):
@@ -613,42 +405,21 @@ default="kmeans++"
     _task = "regression"
     _default_loss = "squared"
 
-    def _check_targets(self, y):
-        return np.asarray(y, dtype=float), None
-
-    def _publish(self, prepared, solution, results=()):
-        super()._publish(prepared, solution, results)
-        self._target_center = prepared.targets.center
-        self._target_scale = prepared.targets.scale
-        self._one_output = prepared.squeeze
-
-    def predict(self, X):
-        """Predict the target.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_outputs)
-        """
-        scores = self._scores(X)
-        scale, center = self._target_scale, self._target_center
-        if is_foreign(scores):
-            scale, center = like(scale, scores), like(center, scores)
-        values = scores * scale + center
-        return values[:, 0] if self._one_output else values
-
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
 
 
-def gives_probabilities(estimator):
+def resolved_loss(estimator: Any) -> Loss:
+    """Return the loss of an estimator as an object, checked against the estimator's task."""
+    loss = estimator._default_loss if estimator.loss is None else estimator.loss
+    return check_loss(loss, estimator._task)
+
+
+def gives_probabilities(estimator: Any) -> bool:
     """Whether the loss has probabilities; decided before a fit, as scikit-learn expects."""
-    return estimator._resolved_loss().probability is not None
+    return resolved_loss(estimator).probability is not None
 
 
 class KnifeClassifier(ClassifierMixin, _BaseKnife):
@@ -692,22 +463,7 @@ class KnifeClassifier(ClassifierMixin, _BaseKnife):
     _task = "classification"
     _default_loss = "squared_hinge"
 
-    def _check_targets(self, y):
-        y = column_or_1d(y, warn=True)
-        check_classification_targets(y)
-        classes, codes = np.unique(y, return_inverse=True)
-        if len(classes) < 2:
-            raise ValueError(
-                f"The target y has one class ({classes[0]!r}): a classifier needs at least two "
-                "classes."
-            )
-        return codes, classes
-
-    def _publish(self, prepared, solution, results=()):
-        super()._publish(prepared, solution, results)
-        self.classes_ = prepared.classes
-
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> Any:
         """Return the scores: the second class's for two classes, else one column per class.
 
         Parameters
@@ -718,39 +474,12 @@ class KnifeClassifier(ClassifierMixin, _BaseKnife):
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
         """
-        scores = self._scores(X)
-        return scores[:, 0] if len(self.classes_) == 2 else scores
-
-    def predict(self, X):
-        """Predict the class.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        scores = self.decision_function(X)
-        if is_foreign(scores):
-            return self._device_classes(scores)
-        codes = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        if isinstance(codes, np.ndarray):
-            return self.classes_[codes]
-        return codes.map_blocks(self.classes_.__getitem__, dtype=self.classes_.dtype)  # Dask
-
-    def _device_classes(self, scores):
-        """Return the classes in the namespace of the scores, texts on the host."""
-        xp = namespace(scores)
-        binary = scores.ndim == 1
-        codes = xp.astype(scores > 0, xp.int64) if binary else xp.argmax(scores, axis=1)
-        if self.classes_.dtype.kind not in "biuf":
-            return self.classes_[to_host(codes).astype(int)]
-        return xp.take(xp.asarray(self.classes_, device=scores.device), codes, axis=0)
+        rows = self._rows_to_predict(X)
+        with limited_blas(max(rows.shape[0], len(self._machine.vectors))):
+            return self._machine.decisions(rows)
 
     @available_if(gives_probabilities)
-    def predict_proba(self, X):
+    def predict_proba(self, X: Any) -> Any:
         """Return class probabilities, for a loss that has them (logistic).
 
         Beyond two classes they are those of each class against the rest, normalised.
@@ -763,42 +492,153 @@ class KnifeClassifier(ClassifierMixin, _BaseKnife):
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        scores = self._scores(X)
-        chance = self._resolved_loss().probability(scores)
-        if len(self.classes_) == 2:
-            return np.hstack([1.0 - chance, chance])
-        total = chance.sum(axis=1, keepdims=True)
-        # Where every class is as good as impossible, none is better than another.
-        return np.where(total > 0, chance / np.where(total > 0, total, 1.0), 1.0 / chance.shape[1])
+        rows = self._rows_to_predict(X)
+        with limited_blas(max(rows.shape[0], len(self._machine.vectors))):
+            return self._machine.probabilities(rows, resolved_loss(self))
 
 
-def warn_not_converged(name, message, residual, stacklevel):
-    """Issue a ConvergenceWarning with advice that fits the reason."""
-    advice = {
-        "max_iter": "raise max_iter or tol",
-        "no step": "raise alpha or tol, or look for features of extreme scale",
-        "fewer": "ask for fewer features",
-        "stopped": "the result is that of the last step",
-    }
-    hint = next((text for start, text in advice.items() if message.startswith(start)), "")
-    warnings.warn(
-        f"{name} did not converge ({message}; KKT residual {residual:.1e}): {hint}.",
-        ConvergenceWarning,
-        stacklevel=stacklevel,
+# -- what paths and cross-validation ask of an estimator ------------------------------------
+
+
+def prepare_job(estimator: "_BaseKnife", X: Any, y: Any, sample_weight: Any = None) -> Job:
+    """Check everything and build the problem; sets ``n_features_in_`` and names.
+
+    Parameters
+    ----------
+    estimator : KnifeRegressor or KnifeClassifier
+    X, y, sample_weight : see :meth:`KnifeRegressor.fit`
+    """
+    kernel, loss = check_kernel(estimator.kernel), resolved_loss(estimator)
+    check_number(estimator.alpha, "alpha", strict=True)
+    check_number(estimator.sparsity, "sparsity")
+    if not estimator.fit_intercept and loss.surrogate is not None:
+        raise ValueError(f"{loss!r} needs fit_intercept=True: SVC always fits an intercept.")
+    rows = estimator._open(X, y, sample_weight)
+    prepared = prepare(
+        rows,
+        kernel,
+        loss,
+        standardize=estimator.standardize,
+        feature_groups=estimator.feature_groups,
+        feature_costs=estimator.feature_costs,
+    )
+    seed = draw_seed(estimator.random_state)
+    choice = CenterChoice(
+        estimator.n_centers, estimator.centers, estimator.memory_budget, seed or 0
+    )
+    built = build_problem(
+        prepared, choice, alpha=estimator.alpha, fit_intercept=estimator.fit_intercept
+    )
+    return Job(prepared, built, choice, seed)
+
+
+def draw_seed(random_state: Any) -> int | None:
+    """Return a seed, None for None: a fit without a random state is the same every time."""
+    if random_state is None:
+        return None
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def check_arrays(estimator: "_BaseKnife", X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return a table in memory and its target as arrays, in scikit-learn's way."""
+    numeric = estimator._task == "regression"
+    return validate_data(
+        estimator,
+        X,
+        y,
+        dtype=FLOATS,
+        ensure_all_finite=False,
+        multi_output=numeric,
+        y_numeric=numeric,
     )
 
 
-def check_sample_weight(sample_weight, n):
-    """Return the weights of the rows as floats; ones for None."""
-    if sample_weight is None:
-        return np.ones(n)
-    s = np.asarray(sample_weight, dtype=float)
-    if s.ndim == 0:
-        s = np.full(n, float(s))
-    if s.shape != (n,):
-        raise ValueError(f"sample_weight must have shape ({n},), one per row, got {s.shape}.")
-    if not np.isfinite(s).all() or (s < 0).any():
-        raise ValueError("sample_weight must be finite and >= 0.")
-    if not s.any():
-        raise ValueError("sample_weight must not be all zero.")
-    return s
+def trace_path(
+    estimator: "_BaseKnife",
+    job: Job,
+    sparsities: int | np.ndarray = 50,
+    *,
+    updates_per_point: int | None = None,
+    task: Task = SILENT,
+) -> Trace:
+    """Follow the path of prepared data.
+
+    Parameters
+    ----------
+    estimator : KnifeRegressor or KnifeClassifier
+    job : Job
+    sparsities, updates_per_point : see :func:`kernelknife.knife_path`
+    task : Task
+    """
+    return follow_path(
+        job.problem,
+        make_solver(estimator),
+        estimator._start_settings(job),
+        sparsities,
+        updates_per_point=updates_per_point,
+        task=task,
+    )
+
+
+def make_solver(estimator: "_BaseKnife") -> Solver:
+    """Return the solver that the parameters ask for."""
+    if estimator.solver not in SOLVERS:
+        known = ", ".join(sorted(SOLVERS))
+        raise ValueError(f"Unknown solver {estimator.solver!r}. Known names: {known}.")
+    check_number(estimator.tol, "tol", strict=True)
+    options: dict[str, Any] = {"tol": estimator.tol}
+    if estimator.max_iter is not None:
+        check_number(estimator.max_iter, "max_iter", low=1, integer=True)
+        options["max_iter"] = estimator.max_iter
+    return SOLVERS[estimator.solver](**options)
+
+
+def publish(
+    estimator: "_BaseKnife",
+    job: Job,
+    solution: Solution,
+    results: list[tuple[str, Solution]] | None = None,
+) -> None:
+    """Set the fitted attributes from a solution.
+
+    Parameters
+    ----------
+    estimator : KnifeRegressor or KnifeClassifier
+    job : Job
+    solution : Solution
+    results : list of (str, Solution), default=None
+        Name and solution of every start.
+    """
+    results = results or []
+    machine, objective = build_machine(job.prepared, job.built, solution)
+    estimator.weights_ = job.prepared.user_values(solution.w)
+    estimator.sparsity_ = solution.sparsity
+    estimator.objective_ = objective
+    estimator.history_ = np.array(solution.history)
+    estimator.n_iter_ = max(solution.n_iter, 1)
+    estimator.n_solves_ = sum(result.n_solves for _, result in results) or solution.n_solves
+    estimator.converged_ = bool(solution.converged)
+    estimator.kkt_residual_ = solution.kkt_residual
+    estimator.starts_ = [(name, np.array(result.history)) for name, result in results]
+    estimator.support_ = machine.support
+    estimator.support_vectors_ = machine.vectors
+    estimator.dual_coef_ = machine.coef
+    estimator.intercept_ = machine.intercept
+    estimator.n_features_in_ = job.prepared.n_features
+    if job.prepared.rows.names is not None:
+        estimator.feature_names_in_ = job.prepared.rows.names
+    if machine.targets.classes is not None:
+        estimator.classes_ = machine.targets.classes
+    estimator._machine = machine
+
+
+def warn_not_converged(name: str, failed: Iterable[Solution], stacklevel: int) -> None:
+    """Issue a ConvergenceWarning about the worst of some solutions, with advice that fits it."""
+    worst = max(failed, key=lambda solution: solution.kkt_residual)
+    outcome: Outcome = worst.outcome
+    warnings.warn(
+        f"{name} did not converge ({outcome.reason}; KKT residual {worst.kkt_residual:.1e}): "
+        f"{outcome.advice}.",
+        ConvergenceWarning,
+        stacklevel=stacklevel,
+    )

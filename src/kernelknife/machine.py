@@ -1,15 +1,24 @@
 """The fitted machine: what is needed to predict, and nothing else."""
 
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 from sklearn.svm import SVC
 
+from kernelknife._prepare import Columns, Prepared, TargetEncoder, check_finite
+from kernelknife._problem import BuiltProblem
+from kernelknife._rows import Rows
+from kernelknife._support.arrays import like, namespace
 from kernelknife.kernels import Kernel
+from kernelknife.losses import Loss
+from kernelknife.solvers import Solution
 
 __all__ = ["Machine", "build_machine", "refit_hinge"]
 
-BLOCK_BYTES = 2**25
+# Steps after which SVC gives up, with a warning; with a tiny alpha it would never end.
+SVC_STEPS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -19,79 +28,135 @@ class Machine:
     Attributes
     ----------
     kernel : Kernel
-    selected : ndarray of int
-        The user's columns that carry a weight.
-    center, scale : ndarray of shape (n_selected,)
-        Standardisation of those columns.
+    columns : Columns
+        The user's columns that carry a weight, and how they are standardised.
     v : ndarray of shape (n_selected,)
         Their weights as the kernel's form takes them.
     support : ndarray of int
-        The user's rows that carry a coefficient.
+        The user's rows that carry a coefficient; for given centres their numbers.
     vectors : ndarray of shape (n_support, n_selected)
         Those rows, standardised.
     coef : ndarray of shape (n_support, k)
     intercept : ndarray of shape (k,)
+    targets : TargetEncoder
+        The way from scores to predictions.
     """
 
     kernel: Kernel
-    selected: np.ndarray
-    center: np.ndarray
-    scale: np.ndarray
+    columns: Columns
     v: np.ndarray
     support: np.ndarray
     vectors: np.ndarray
     coef: np.ndarray
     intercept: np.ndarray
+    targets: TargetEncoder
 
-    def _standardized(self, X):
-        return (X[:, self.selected] - self.center) / self.scale
-
-    def kernel_matrix(self, X):
+    def kernel_matrix(self, X: np.ndarray) -> np.ndarray:
         """Return the weighted kernel matrix of a user's rows."""
-        Z = self._standardized(X)
+        Z = self.columns.take(X)
         return self.kernel(Z, Z, self.v)
 
-    def scores(self, X):
-        """Return the scores of a user's rows, in blocks of bounded memory."""
-        out = np.empty((len(X), len(self.intercept)))
-        rows = max(1, BLOCK_BYTES // (8 * max(1, len(self.vectors))))
-        for first in range(0, len(X), rows):
-            block = slice(first, first + rows)
-            Z = self._standardized(X[block])
-            out[block] = self.kernel(Z, self.vectors, self.v) @ self.coef + self.intercept
-        return out
+    def scores(self, rows: Rows) -> Any:
+        """Return the scores of rows of any kind, shape (n, k), in their own kind of array."""
+        return self._map(rows, _same)
+
+    def decisions(self, rows: Rows) -> Any:
+        """Return the scores, without the second axis for two classes."""
+        return self._map(rows, _first if self.targets.squeeze else _same)
+
+    def predict(self, rows: Rows) -> Any:
+        """Return the predictions for rows of any kind."""
+        return self._map(rows, self.targets.decode)
+
+    def probabilities(self, rows: Rows, loss: Loss) -> Any:
+        """Return class probabilities by a loss that has them."""
+        return self._map(rows, partial(_class_probabilities, loss))
+
+    def _map(self, rows: Rows, after: Any) -> Any:
+        function = partial(self._of_block, rows.names, after)
+        return rows.map(function, width=max(1, len(self.vectors)))
+
+    def _of_block(self, names: Any, after: Any, X: Any) -> Any:
+        """Return ``after(scores)`` of a block of a user's rows, all columns of it."""
+        if isinstance(X, np.ndarray):
+            X = np.asarray(X, dtype=float)
+            check_finite(X, names)
+            Z = X[:, self.columns.index]
+        else:
+            xp = namespace(X)
+            if not bool(xp.all(xp.isfinite(X))):
+                raise ValueError("Input X contains NaN or infinity. Drop or impute them first.")
+            Z = xp.take(X, xp.asarray(self.columns.index, device=X.device), axis=1)
+        Z = self.columns.standardize(Z)
+        K = self.kernel(Z, like(self.vectors, Z), like(self.v, Z))
+        return after(K @ like(self.coef, K) + like(self.intercept, K))
 
 
-def build_machine(problem, columns, rows, column_weights, C, b):
+def _same(scores: Any) -> Any:
+    return scores
+
+
+def _first(scores: Any) -> Any:
+    return scores[:, 0]
+
+
+def _class_probabilities(loss: Loss, scores: Any) -> Any:
+    """Return probabilities of all classes; beyond two, each against the rest and normalised."""
+    xp = namespace(scores)
+    chance = loss.probability(scores)
+    if chance.shape[1] == 1:
+        return xp.concat([1.0 - chance, chance], axis=1)
+    total = xp.sum(chance, axis=1)[:, None]
+    # Where every class is as good as impossible, none is better than another.
+    possible = total > 0
+    share = chance / xp.where(possible, total, xp.ones_like(total))
+    return xp.where(possible, share, xp.ones_like(chance) / chance.shape[1])
+
+
+def build_machine(
+    prepared: Prepared, built: BuiltProblem, solution: Solution
+) -> tuple[Machine, float]:
     """Keep the rows with a coefficient and the columns with a weight.
 
     Parameters
     ----------
-    problem : Problem
-    columns : Columns
-    rows : ndarray of int
-        The user's index of each of the problem's rows.
-    column_weights : ndarray, one per varying column
-    C, b : ndarray
-        Coefficients and intercepts.
+    prepared : Prepared
+    built : BuiltProblem
+    solution : Solution
+
+    Returns
+    -------
+    machine : Machine
+    objective : float
+        Recomputed from the machine; with the user's own loss where the weights were found with
+        a smooth one in its place.
     """
-    selected = np.flatnonzero(column_weights)
+    problem, C, b = built.problem, solution.C, solution.b
+    if prepared.loss.surrogate is not None:
+        C, b = refit_hinge(
+            problem.kernel_matrix(solution.w), problem.Y, problem.sample_weight, problem.alpha
+        )
+    objective = problem.value(solution.w, C, b, solution.sparsity, prepared.loss)
+    subset = problem.features.select(np.flatnonzero(solution.w))
+    order = np.argsort(subset.columns, kind="stable")
+    selected = subset.columns[order]
     support = np.flatnonzero(C.any(axis=1))
-    w = column_weights[selected]
-    return Machine(
+    machine = Machine(
         kernel=problem.kernel,
-        selected=columns.varying[selected],
-        center=columns.center[selected],
-        scale=columns.scale[selected],
-        v=w if problem.kernel.linear_in_weights else w * w,
-        support=rows[support],
-        vectors=np.ascontiguousarray(problem.data[np.ix_(support, selected)]),
+        columns=prepared.columns.restricted(selected),
+        v=subset.form_weights(solution.w)[order],
+        support=built.center_rows[support],
+        vectors=np.ascontiguousarray(problem.centers[np.ix_(support, selected)], dtype=float),
         coef=C[support],
         intercept=np.asarray(b, dtype=float),
+        targets=prepared.targets,
     )
+    return machine, objective
 
 
-def refit_hinge(K, Y, sample_weight, alpha):
+def refit_hinge(
+    K: np.ndarray, Y: np.ndarray, sample_weight: np.ndarray, alpha: float
+) -> tuple[np.ndarray, np.ndarray]:
     """Return coefficients and intercepts of support vector machines on a given kernel.
 
     ``sum_i s_i max(0, 1 - y_i f_i) + alpha |f|^2`` is ``SVC``'s objective with
@@ -99,9 +164,8 @@ def refit_hinge(K, Y, sample_weight, alpha):
     """
     C, b = np.zeros(Y.shape), np.zeros(Y.shape[1])
     for q, y in enumerate(Y.T):
-        # The limit of steps is for a tiny alpha, where they would never end; SVC then warns.
         svm = SVC(
-            C=0.5 / alpha, kernel="precomputed", tol=1e-10, cache_size=500, max_iter=1_000_000
+            C=0.5 / alpha, kernel="precomputed", tol=1e-10, cache_size=500, max_iter=SVC_STEPS
         )
         svm.fit(K, y, sample_weight=sample_weight)
         C[svm.support_, q] = svm.dual_coef_[0]

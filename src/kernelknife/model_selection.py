@@ -33,19 +33,24 @@ from sklearn.utils import indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from kernelknife._prepare import check_groups
+from kernelknife._rows import refuse_lazy_rows
+from kernelknife._rows.opening import check_sample_weight
 from kernelknife._support.checks import check_number
 from kernelknife._support.progress import root_task
 from kernelknife._support.threads import limited_blas
 from kernelknife.estimators import (
+    Job,
     KnifeClassifier,
     KnifeRegressor,
-    check_sample_weight,
+    check_arrays,
     gives_probabilities,
+    prepare_job,
+    publish,
+    trace_path,
 )
 from kernelknife.kernels import check_kernel
-from kernelknife.large import is_lazy
 from kernelknife.path import PathResult, check_sparsities
-from kernelknife.preparation import check_groups
 
 __all__ = ["KnifeClassifierCV", "KnifeRegressorCV"]
 
@@ -153,18 +158,12 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         alphas = self._check_alphas()
         if self.rule not in RULES:
             raise ValueError(f"rule must be 'min' or '1se', got {self.rule!r}.")
-        if is_lazy(X):
-            raise TypeError(
-                f"Cross-validation splits rows and needs an array or a data frame, got {type(X)}: "
-                "choose the penalties on some of the rows, then fit on all."
-            )
+        refuse_lazy_rows(X, "Cross-validation")
         X, y, groups = indexable(X, y, groups)
         template = self._template(alphas[0])
-        prepared = template._prepare(X, y, sample_weight)
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(template, name):
-                setattr(self, name, getattr(template, name))
-        X, y = template._validate(X, y)
+        job = prepare_job(template, X, y, sample_weight)
+        self._take_names(job)
+        X, y = check_arrays(template, X, y)
         s = check_sample_weight(sample_weight, len(X))
         scorer = check_scoring(
             template, self._default_scoring if self.scoring is None else self.scoring
@@ -174,7 +173,7 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         splits = list(self._make_cv(target, classes, groups).split(X, target, groups))
         _check_splits(splits, target if classes else None, s, groups)
         self.splits_ = splits
-        grid = self._grid(prepared, alphas)
+        grid = self._grid(job, alphas)
         labels = None
         if self.feature_groups is not None:
             names = getattr(self, "feature_names_in_", None)
@@ -184,8 +183,15 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             results = self._run_folds(X, y, s, splits, templates, grid, scorer, task)
             self._choose(results, alphas, grid)
             with task.subtask("path", len(grid)) as path_task, limited_blas():
-                self._follow(prepared, grid, path_task)
+                self._follow(job, grid, path_task)
         return self
+
+    def _take_names(self, job: Job) -> None:
+        """Take over number and names of the columns; names of an earlier fit are forgotten."""
+        self.n_features_in_ = job.prepared.n_features
+        vars(self).pop("feature_names_in_", None)
+        if job.prepared.rows.names is not None:
+            self.feature_names_in_ = job.prepared.rows.names
 
     def _make_cv(self, target, classes, groups):
         """Return the splitter; groups stay together, few rows are split repeatedly."""
@@ -215,12 +221,12 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             check_number(float(alpha), "alphas", strict=True)
         return alphas
 
-    def _grid(self, prepared, alphas):
+    def _grid(self, job, alphas):
         """Return the penalties for all rows."""
         grid = check_sparsities(self.sparsities)
         if np.ndim(grid):
             return grid
-        total = prepared.problem.total_weight
+        total = job.problem.total_weight
         if grid == 1:
             return np.array([LOWEST * total])
         # A linear kernel of standardised columns keeps a feature up to n / alpha per row.
@@ -296,15 +302,12 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             **{f"split{i}_test_score": scores[:, i].ravel() for i in range(scores.shape[1])},
         }
 
-    def _follow(self, prepared, sparsities, task):
+    def _follow(self, job, sparsities, task):
         """Follow the path on all rows with the chosen alpha and keep the chosen point."""
         template = self._template(self.alpha_)
-        prepared = prepared.with_alpha(self.alpha_)
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self, name):
-                setattr(template, name, getattr(self, name))
-        trace = template._trace(prepared, sparsities, task=task)
-        self.path_ = PathResult.from_trace(template, prepared, trace)
+        job = job.with_alpha(self.alpha_)
+        trace = trace_path(template, job, sparsities, task=task)
+        self.path_ = PathResult.from_trace(template, job, trace)
         # The path ends where the last feature leaves; beyond, nothing changes.
         self.best_estimator_ = self.path_.model(min(self._point, len(self.path_) - 1))
         self.path_.warn_not_converged(stacklevel=5)
@@ -449,12 +452,12 @@ class KnifeClassifierCV(ClassifierMixin, _BaseKnifeCV):
     _single = KnifeClassifier
     _default_scoring = "accuracy"
 
-    def _split_target(self, y):
-        codes, self.classes_ = self._single()._check_targets(y)
-        return codes, True
+    _task = "classification"
+    _default_loss = "squared_hinge"
 
-    def _resolved_loss(self):
-        return self._single(loss=self.loss)._resolved_loss()
+    def _split_target(self, y):
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        return codes, True
 
     def decision_function(self, X):
         """Return the scores of the chosen model.
@@ -528,17 +531,15 @@ def _check_splits(splits, codes, s, groups):
 def _score_fold(template, X, y, s, train, test, grid, scorer, task):
     """Follow the path on the training rows and score every point on the others."""
     with limited_blas(), task:
-        prepared = template._prepare(X[train], y[train], s[train])
+        job = prepare_job(template, X[train], y[train], s[train])
         share = s[train].sum() / s.sum()
-        trace = template._trace(
-            prepared, grid * share if prepared.kernel.convex else grid, task=task
-        )
+        here = grid * share if job.problem.convex else grid
+        trace = trace_path(template, job, here, task=task)
         weighted = {} if (s[test] == 1).all() else {"sample_weight": s[test]}
         scores, selected = np.empty(len(grid)), np.zeros((len(grid), X.shape[1]), dtype=bool)
         for i, point in enumerate(trace.points):
             model = clone(template)
-            model.n_features_in_ = X.shape[1]
-            model._publish(prepared, point)
+            publish(model, job, point)
             scores[i] = scorer(model, X[test], y[test], **weighted)
             selected[i] = model.get_support()
         # Past the end of the path no feature is left and nothing changes any more.

@@ -5,45 +5,52 @@ from dataclasses import dataclass, field
 import numpy as np
 from sklearn.base import clone
 from sklearn.callback import with_callbacks
-from sklearn.utils.multiclass import type_of_target
 
+from kernelknife._prepare import infer_task
+from kernelknife._rows.dask import is_dask
+from kernelknife._search import Trace, solve_for_count
+from kernelknife._support.arrays import is_foreign, to_host
 from kernelknife._support.checks import check_number
 from kernelknife._support.optional import import_optional
 from kernelknife._support.progress import root_task
 from kernelknife._support.threads import limited_blas
 from kernelknife.estimators import (
+    Job,
     KnifeClassifier,
     KnifeRegressor,
-    Prepared,
+    make_solver,
+    prepare_job,
+    publish,
+    trace_path,
     warn_not_converged,
 )
-from kernelknife.large import is_lazy
 from kernelknife.losses import LOSSES, Loss
-from kernelknife.solvers.trace import Trace, exactly
+from kernelknife.solvers import Solution
 
 __all__ = ["PathResult", "check_sparsities", "knife_path", "rank_features"]
 
-MANY_INTEGERS = 20
 
-
-def rank_features(weights):
+def rank_features(weights: np.ndarray, tie_break: np.ndarray | None = None) -> np.ndarray:
     """Rank features by how long they survive along a path.
 
     Parameters
     ----------
     weights : ndarray of shape (n_points, n_weights)
+    tie_break : ndarray of shape (n_weights,), default=None
+        Ranks features that no point has, the larger the better.
 
     Returns
     -------
     ndarray of int of shape (n_weights,)
-        1 for the one that survives longest; ties go to the larger last weight, then to the
-        first column.
+        1 for the one that survives longest; ties go to the larger last weight. The position of
+        a column decides only between columns that are copies of each other.
     """
     alive = weights > 0
     last = np.where(alive.any(axis=0), len(weights) - 1 - np.argmax(alive[::-1], axis=0), -1)
     final = weights[np.maximum(last, 0), np.arange(weights.shape[1])]
+    later = np.zeros(weights.shape[1]) if tie_break is None else tie_break
     ranking = np.empty(weights.shape[1], dtype=int)
-    ranking[np.lexsort((-final, -last))] = np.arange(1, weights.shape[1] + 1)
+    ranking[np.lexsort((-later, -final, -last))] = np.arange(1, weights.shape[1] + 1)
     return ranking
 
 
@@ -65,10 +72,14 @@ class PathResult:
         All factorisations, those of the starts and of placing the points included.
     ranking : ndarray of int of shape (n_features,)
         1 for the feature that survives longest, as in ``sklearn.feature_selection.RFE``.
-        Columns of a group share a rank; constant columns come last.
+        Features that are gone at the first point are ranked by when they left while the path
+        was begun, then by how much they would help. Columns of a group share a rank; constant
+        columns come last.
     feature_names : ndarray of str
     start : str
         The start that won.
+    task : {"regression", "classification"}
+        What the path took the target for.
     """
 
     sparsities: np.ndarray
@@ -82,22 +93,21 @@ class PathResult:
     ranking: np.ndarray
     feature_names: np.ndarray
     start: str
+    task: str
     _template: KnifeRegressor | KnifeClassifier = field(repr=False)
-    _prepared: Prepared = field(repr=False)
+    _job: Job = field(repr=False)
     _trace: Trace = field(repr=False)
 
     @classmethod
-    def from_trace(cls, template, prepared: Prepared, trace: Trace):
+    def from_trace(
+        cls, template: KnifeRegressor | KnifeClassifier, job: Job, trace: Trace
+    ) -> "PathResult":
         """Spread the weights of a trace over the user's columns."""
-        points = trace.points
+        points, prepared = trace.points, job.prepared
         w = np.array([point.w for point in points])
-        varying = prepared.columns.varying
-        weights = np.zeros((len(points), prepared.n_features))
-        weights[:, varying] = prepared.column_weights(w.T).T
-        ranks = rank_features(w)
-        ranking = np.full(prepared.n_features, len(ranks) + 1)
-        ranking[varying] = prepared.column_weights(ranks)
-        names = getattr(template, "feature_names_in_", None)
+        weights = np.array([prepared.user_values(row) for row in w])
+        ranks = rank_features(w, trace.tie_break)
+        names = prepared.rows.names
         if names is None:
             names = np.array([f"x{j}" for j in range(prepared.n_features)], dtype=object)
         return cls(
@@ -109,11 +119,12 @@ class PathResult:
             loss=np.array([point.loss for point in points]),
             solves=np.array([point.n_solves for point in points]),
             n_solves=trace.n_solves,
-            ranking=ranking,
+            ranking=prepared.user_values(ranks, constant=len(ranks) + 1),
             feature_names=names,
             start=trace.start,
+            task=prepared.loss.task,
             _template=template,
-            _prepared=prepared,
+            _job=job,
             _trace=trace,
         )
 
@@ -155,31 +166,28 @@ class PathResult:
             check_number(sparsity, "sparsity")
             return self.model(int(np.argmin(np.abs(self.sparsities - sparsity))))
         check_number(n_features, "n_features", low=1, integer=True)
-        problem = self._prepared.problem
+        problem = self._job.problem
         if n_features > problem.n_weights:
             raise ValueError(
                 f"n_features={n_features} is more than the {problem.n_weights} features (or "
                 "groups) that are not constant."
             )
-        solver = self._template._make_solver()
+        solver = make_solver(self._template)
         with limited_blas(problem.n_rows):
-            return self._fitted(exactly(problem, solver, self._trace, n_features))
+            return self._fitted(solve_for_count(problem, solver, self._trace, n_features))
 
-    def _fitted(self, solution):
+    def _fitted(self, solution: Solution) -> KnifeRegressor | KnifeClassifier:
         model = clone(self._template).set_params(sparsity=float(solution.sparsity))
-        model.n_features_in_ = self._prepared.n_features
-        if hasattr(self._template, "feature_names_in_"):
-            model.feature_names_in_ = self._template.feature_names_in_
-        model._publish(self._prepared, solution, [(self.start, solution)])
+        publish(model, self._job, solution, [(self.start, solution)])
         return model
 
-    def warn_not_converged(self, stacklevel=2):
+    def warn_not_converged(self, stacklevel: int = 2) -> None:
         """Issue a ConvergenceWarning if a point has not converged."""
         failed = [point for point in self._trace.points if not point.converged]
         if failed:
-            worst = max(failed, key=lambda point: point.kkt_residual)
-            name = f"{len(failed)} of {len(self)} points of the path"
-            warn_not_converged(name, worst.message, worst.kkt_residual, stacklevel)
+            warn_not_converged(
+                f"{len(failed)} of {len(self)} points of the path", failed, stacklevel
+            )
 
     def to_frame(self):
         """Return a pandas data frame: one row per point, one column per feature."""
@@ -241,7 +249,8 @@ def knife_path(
         to ``tol``.
     sample_weight : array-like of shape (n_samples,), default=None
     task : {"regression", "classification"}, default=None
-        None takes it from the loss, else from ``y``.
+        None takes it from the loss, else from ``y``: texts, truth values and at most ten
+        different whole numbers are classes. ``PathResult.task`` tells what was taken.
     callbacks : sequence of callbacks, default=()
         For example ``[sklearn.callback.ProgressBar()]``.
     **options
@@ -279,11 +288,11 @@ def knife_path(
 
 @with_callbacks
 def _run(template, X, y, sample_weight, grid, updates_per_point):
-    prepared = template._prepare(X, y, sample_weight)
+    job = prepare_job(template, X, y, sample_weight)
     total = None if np.ndim(grid) == 0 else len(grid)
-    with limited_blas(len(prepared.rows)), root_task(template, "path", total) as task:
-        trace = template._trace(prepared, grid, updates_per_point=updates_per_point, task=task)
-    path = PathResult.from_trace(template, prepared, trace)
+    with limited_blas(job.problem.n_rows), root_task(template, "path", total) as task:
+        trace = trace_path(template, job, grid, updates_per_point=updates_per_point, task=task)
+    path = PathResult.from_trace(template, job, trace)
     if updates_per_point is None:
         path.warn_not_converged(stacklevel=5)
     return path
@@ -312,13 +321,6 @@ def _find_task(task, loss, y):
         return loss.task
     if isinstance(loss, str) and loss in LOSSES:
         return LOSSES[loss].task
-    if isinstance(y, str) or is_lazy(y):
+    if isinstance(y, str) or is_dask(y):
         raise ValueError("Pass task='regression' or task='classification': y is not looked at.")
-    kind = type_of_target(y)
-    if kind.startswith("continuous"):
-        return "regression"
-    if kind == "multiclass" and (levels := len(np.unique(y))) > MANY_INTEGERS:
-        raise ValueError(
-            f"y has {levels} distinct values: pass task='regression' or task='classification'."
-        )
-    return "classification" if kind in ("binary", "multiclass") else "regression"
+    return infer_task(to_host(y) if is_foreign(y) else y)

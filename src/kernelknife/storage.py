@@ -9,6 +9,7 @@ import json
 import zipfile
 
 from kernelknife import __version__, kernels, losses
+from kernelknife._prepare import Columns, TargetEncoder
 from kernelknife._support.files import write_file
 from kernelknife._support.optional import import_optional
 from kernelknife.estimators import KnifeClassifier, KnifeRegressor
@@ -22,8 +23,10 @@ FACTS = "kernelknife.json"
 TYPES = (
     KnifeClassifier,
     KnifeRegressor,
+    Columns,
     Machine,
     TableEncoder,
+    TargetEncoder,
     *kernels.KERNELS.values(),
     *losses.LOSSES.values(),
 )

@@ -4,6 +4,8 @@ The mathematics stays inside the array API standard. NumPy arrays are told first
 nothing; arrays of other libraries need ``array-api-compat``.
 """
 
+from typing import Any
+
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.linalg.blas import dsyrk
@@ -46,10 +48,12 @@ def _numpy_like(x):
     return isinstance(x, (np.ndarray, np.generic)) or hasattr(x, "iloc")
 
 
-def like(values, x):
+def like(values: Any, x: Any) -> Any:
     """Return host values as an array of the library, on the device, of ``x``."""
     if isinstance(x, np.ndarray):
         return np.asarray(values, dtype=float)
+    if is_foreign(values):
+        return values
     xp = namespace(x)
     return xp.asarray(np.ascontiguousarray(values, dtype=float), device=x.device)
 

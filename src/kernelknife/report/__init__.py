@@ -8,6 +8,7 @@ from inspect import signature
 import numpy as np
 
 from kernelknife._support.formatting import number
+from kernelknife.estimators import resolved_loss
 from kernelknife.losses import LOSSES
 from kernelknife.report.pieces import (
     cv_piece,
@@ -230,7 +231,7 @@ def _snippet(selection, source, reading):
 
 
 def _loss_name(model):
-    kind = type(model._resolved_loss())
+    kind = type(resolved_loss(model))
     return next((name for name, loss in LOSSES.items() if loss is kind), kind.__name__)
 
 

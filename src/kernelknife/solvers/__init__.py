@@ -1,9 +1,18 @@
 """Solvers: they know a problem, and nothing of estimators."""
 
 from kernelknife.solvers.alternate import Alternate
-from kernelknife.solvers.base import Solution
+from kernelknife.solvers.base import Outcome, Solution, Solver, StopRule, never
 from kernelknife.solvers.eliminate import Eliminate
 
-__all__ = ["SOLVERS", "Alternate", "Eliminate", "Solution"]
+__all__ = [
+    "SOLVERS",
+    "Alternate",
+    "Eliminate",
+    "Outcome",
+    "Solution",
+    "Solver",
+    "StopRule",
+    "never",
+]
 
-SOLVERS = {"eliminate": Eliminate, "alternate": Alternate}
+SOLVERS: dict[str, type[Solver]] = {"eliminate": Eliminate, "alternate": Alternate}

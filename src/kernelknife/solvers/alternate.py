@@ -1,19 +1,28 @@
 """The paper's Algorithm 1: coefficients, then weights in the linearised kernel."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from kernelknife.coefficients import IndefiniteKernelError
-from kernelknife.problem import Problem, State
-from kernelknife.solvers.base import Solution, StopRule, Waits, begin, never
+from kernelknife._problem import IndefiniteKernelError, Problem
+from kernelknife.solvers.base import Outcome, Solution, Solver, StopRule, begin, never
 from kernelknife.solvers.boxqp import minimize_box_quadratic
 
 __all__ = ["Alternate"]
 
+# A round that lowers the objective by less than these shares of the tolerance is the last one:
+# with a small KKT residual (in units of the tolerance's root), and whatever the residual is.
+# Rounds of this method fall slowly, so the shares are far below one.
+FALL, STALLED_FALL, RESIDUAL = 1e-2, 1e-4, 0.1
+INACCURATE = 1e-5  # residual of the coefficients beyond which nothing is called converged
+ROUNDS, HALVINGS = 50, 30  # of the convex problem in the weights, and of its step
+ROUND_TOL = 1e-10  # relative accuracy of that problem
+TINY = 1e-12  # weights below are zero
+
 
 @dataclass(frozen=True)
-class Alternate:
+class Alternate(Solver):
     """Refit the coefficients, then move the weights, until the objective settles.
 
     The step in the weights minimises the objective with the kernel linearised in ``w``
@@ -32,38 +41,36 @@ class Alternate:
     max_iter: int = 1000
     tol: float = 1e-4
 
+    def loosened(self, tol: float, max_iter: int | None = None) -> "Alternate":
+        """Return the solver at a tolerance of at least ``tol``."""
+        return Alternate(max_iter or self.max_iter, max(tol, self.tol))
+
+    def with_tolerance(self, tol: float) -> "Alternate":
+        """Return the solver at a tolerance of at least ``tol``."""
+        return self.loosened(tol)
+
     def solve(
         self,
         problem: Problem,
-        start: np.ndarray | State,
+        start: np.ndarray | Solution,
         sparsity: float,
         *,
-        damping: float | None = None,
-        waits: Waits | None = None,
         callback: StopRule = never,
     ) -> Solution:
-        """Minimise from weights or a state; ``damping`` and ``waits`` are for other solvers."""
+        """Minimise from weights, or from where an earlier solution ended."""
+        if not problem.exact:
+            raise ValueError(
+                "With centres the solver is 'eliminate': 'alternate' needs a coefficient per row."
+            )
         penalty = sparsity * problem.costs
         state, spent = begin(problem, start)
         objective = state.smooth + float(penalty @ state.w)
         history, solves = [objective], [spent]
-        converged, message = False, f"max_iter={self.max_iter} reached"
         while True:
             gradient = problem.gradient(state) + penalty
             residual = problem.optimality(state.w, np.arange(problem.n_weights), gradient)
-            if len(history) > 1:
-                fall = (history[-2] - history[-1]) / max(abs(history[-1]), 1e-300)
-                if fall <= 0.01 * self.tol and residual <= 0.1 * np.sqrt(self.tol):
-                    converged, message = True, "converged"
-                    break
-                if fall <= 1e-4 * self.tol:
-                    converged = residual <= np.sqrt(self.tol)
-                    message = "no step decreases the objective"
-                    break
-            if len(history) > self.max_iter:
-                break
-            if callback(len(history), objective):
-                message = "stopped by callback"
+            outcome = self._outcome(history, residual, callback)
+            if outcome is not None:
                 break
             target = self._weight_step(problem, state, penalty)
             trial, used = self._backtrack(problem, state, target, penalty, objective)
@@ -73,19 +80,33 @@ class Alternate:
                 objective = state.smooth + float(penalty @ state.w)
             history.append(objective)
             solves.append(spent)
+        if outcome is Outcome.CONVERGED and state.inner.residual > INACCURATE:
+            outcome = Outcome.COEFFICIENTS
         return Solution.at(
             state,
-            sparsity=sparsity,
-            objective=objective,
+            sparsity,
+            objective,
             history=tuple(history),
             solves=tuple(solves),
             kkt_residual=residual,
-            converged=converged,
-            message=message,
+            outcome=outcome,
         )
 
+    def _outcome(self, history: list[float], residual: float, callback: StopRule) -> Outcome | None:
+        """Return why to stop before another round, None to go on."""
+        if len(history) > 1:
+            fall = (history[-2] - history[-1]) / max(abs(history[-1]), 1e-300)
+            if fall <= FALL * self.tol and residual <= RESIDUAL * np.sqrt(self.tol):
+                return Outcome.CONVERGED
+            if fall <= STALLED_FALL * self.tol:
+                stationary = residual <= np.sqrt(self.tol)
+                return Outcome.CONVERGED if stationary else Outcome.STALLED
+        if len(history) > self.max_iter:
+            return Outcome.ITERATIONS
+        return Outcome.STOPPED if callback(len(history), history[-1]) else None
+
     @staticmethod
-    def _weight_step(problem, state, penalty):
+    def _weight_step(problem: Any, state: Any, penalty: np.ndarray) -> np.ndarray:
         """Minimise over the weights with the kernel linearised, coefficients held."""
         columns = range(problem.Y.shape[1])
         A = np.concatenate([problem.jacobian(state, q) for q in columns])
@@ -95,18 +116,18 @@ class Alternate:
         loss, w = problem.loss, state.w[active]
         linear = problem.alpha * (state.inner.C.T.ravel() @ A) + penalty[active]
 
-        def value(d, Ad):
-            return s @ loss.value(y, F + Ad) + linear @ d
+        def value(d: np.ndarray, Ad: np.ndarray) -> float:
+            return float(s @ loss.value(y, F + Ad) + linear @ d)
 
         d, Ad = np.zeros_like(w), np.zeros_like(F)
         current = value(d, Ad)
-        for _ in range(50):
+        for _ in range(ROUNDS):
             g, h = s * loss.gradient(y, F + Ad), s * loss.curvature(y, F + Ad)
             slope = g @ A + linear
             V = np.sqrt(h)[:, None] * A
             ridge = 1e-9 * float(np.einsum("ij,ij->j", V, V).max(initial=0.0)) + 1e-12
             move, promised = minimize_box_quadratic(V, ridge, slope, -w - d, 1.0 - w - d)
-            if promised <= 1e-10 * abs(current):
+            if promised <= ROUND_TOL * abs(current):
                 break
             shift = A @ move
             length = 1.0
@@ -114,15 +135,17 @@ class Alternate:
                 length *= 0.5
             d, Ad = d + length * move, Ad + length * shift
             current, before = value(d, Ad), current
-            if before - current <= 1e-10 * abs(current):
+            if before - current <= ROUND_TOL * abs(current):
                 break
         target = state.w.copy()
         target[active] = np.clip(w + d, 0.0, 1.0)
-        target[target < 1e-12] = 0.0
+        target[target < TINY] = 0.0
         return target
 
     @staticmethod
-    def _backtrack(problem, state, target, penalty, objective):
+    def _backtrack(
+        problem: Any, state: Any, target: np.ndarray, penalty: np.ndarray, objective: float
+    ) -> tuple[Any, int]:
         """Shorten the weight step until the objective, coefficients refitted, falls.
 
         Trials are priced with the coefficients held, which needs no factorisation; only
@@ -130,7 +153,7 @@ class Alternate:
         """
         spent = 0
         C, b = state.inner.C, state.inner.b
-        for halvings in range(30):
+        for halvings in range(HALVINGS):
             w = state.w + 0.5**halvings * (target - state.w)
             if problem.value(w, C, b, 0.0) + penalty @ w > objective:
                 continue

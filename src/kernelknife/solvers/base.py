@@ -1,16 +1,20 @@
 """What every solver takes and returns."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import Any
 
 import numpy as np
 
-from kernelknife.problem import Problem, State
+from kernelknife._problem import Problem, State
 
-__all__ = ["Solution", "StopRule", "Waits", "begin", "never"]
+__all__ = ["DropThresholds", "Outcome", "Solution", "Solver", "StopRule", "begin", "never"]
 
 StopRule = Callable[[int, float], bool]
-Waits = dict[tuple[int, bytes], float]
+# Penalty below which dropping a weight from a support cannot pay, by weight and support.
+DropThresholds = dict[tuple[int, bytes], float]
 
 
 def never(iteration: int, objective: float) -> bool:
@@ -18,12 +22,25 @@ def never(iteration: int, objective: float) -> bool:
     return False
 
 
-def begin(problem: Problem, start: np.ndarray | State) -> tuple[State, int]:
-    """Return the state at given weights, or one to go on from, and the solves it took."""
-    if isinstance(start, np.ndarray):
-        state = problem.solve(start)
-        return state, state.inner.solves
-    return start, 0
+class Outcome(Enum):
+    """Why a solver stopped, and what to do about it."""
+
+    CONVERGED = ("converged", "")
+    ITERATIONS = ("max_iter reached", "raise max_iter or tol")
+    STALLED = (
+        "no step decreases the objective",
+        "raise alpha or tol, or look for features of extreme scale",
+    )
+    COEFFICIENTS = (
+        "the coefficients did not reach their minimum",
+        "raise alpha, or choose a smoother loss",
+    )
+    STOPPED = ("stopped by callback", "the result is that of the last step")
+    TOO_FEW = ("fewer features lower the objective", "ask for fewer features")
+
+    def __init__(self, reason: str, advice: str):
+        self.reason = reason
+        self.advice = advice
 
 
 @dataclass(frozen=True)
@@ -33,7 +50,7 @@ class Solution:
     Attributes
     ----------
     w : ndarray of shape (n_weights,)
-    C : ndarray of shape (n, k)
+    C : ndarray of shape (m, k)
         Coefficients.
     b : ndarray of shape (k,)
         Intercepts.
@@ -44,16 +61,18 @@ class Solution:
     solves : tuple of int
         Factorisations of the coefficient system spent up to each entry of ``history``.
     kkt_residual : float
-        See :meth:`kernelknife.problem.Problem.optimality`.
-    converged : bool
-    message : str
+        See :meth:`kernelknife._problem.Problem.optimality`.
+    outcome : Outcome
         Why the solver stopped.
     state : State or None
         The machine with its factorisation, to go on from.
-    damping : float
-        Of the curvature model, to go on from.
-    waits : dict
-        Up to which penalty a drop of a weight from a support need not be tried, to go on from.
+    damping : float or None
+        Of the curvature model, to go on from; None lets the solver choose.
+    drop_thresholds : dict
+        Penalties below which dropping a weight from a support cannot pay, to go on from.
+    left_at : ndarray of int or None
+        Iteration at which each weight became zero, 0 for those that began there and the number
+        of iterations for those that are left.
     """
 
     w: np.ndarray
@@ -65,19 +84,58 @@ class Solution:
     history: tuple[float, ...]
     solves: tuple[int, ...]
     kkt_residual: float
-    converged: bool
-    message: str
-    state: State | None = None
-    damping: float = 1.0
-    waits: Waits = field(default_factory=dict)
+    outcome: Outcome
+    state: Any = None
+    damping: float | None = None
+    drop_thresholds: DropThresholds = field(default_factory=dict)
+    left_at: np.ndarray | None = None
 
     @classmethod
-    def at(cls, state: State, **facts):
+    def at(
+        cls,
+        state: State,
+        sparsity: float,
+        objective: float,
+        *,
+        history: tuple[float, ...] = (),
+        solves: tuple[int, ...] = (0,),
+        kkt_residual: float = 0.0,
+        outcome: Outcome = Outcome.CONVERGED,
+        damping: float | None = None,
+    ) -> "Solution":
         """Return the solution whose machine is that of ``state``."""
         inner = state.inner
-        return cls(w=state.w, C=inner.C, b=inner.b, loss=inner.loss, state=state, **facts)
+        return cls(
+            w=state.w,
+            C=inner.C,
+            b=inner.b,
+            sparsity=sparsity,
+            objective=objective,
+            loss=inner.loss,
+            history=history or (objective,),
+            solves=solves,
+            kkt_residual=kkt_residual,
+            outcome=outcome,
+            state=state,
+            damping=damping,
+        )
 
-    def moved(self, state: State, objective: float):
+    @property
+    def converged(self) -> bool:
+        """Whether the solver reached its tolerance."""
+        return self.outcome is Outcome.CONVERGED
+
+    @property
+    def n_solves(self) -> int:
+        """Factorisations spent in all."""
+        return self.solves[-1]
+
+    @property
+    def n_iter(self) -> int:
+        """Steps taken."""
+        return len(self.history) - 1
+
+    def moved(self, state: State, objective: float) -> "Solution":
         """Return the solution with the machine of another state, its history kept."""
         inner = state.inner
         return replace(
@@ -90,14 +148,80 @@ class Solution:
             state=state,
         )
 
-    @property
-    def n_solves(self):
-        return self.solves[-1]
+    def emptied(self, nothing: State) -> "Solution":
+        """Return the solution with the machine of no weights, which has the lower objective."""
+        return replace(
+            self.moved(nothing, nothing.smooth),
+            history=(*self.history, min(self.history[-1], nothing.smooth)),
+            solves=(*self.solves, self.n_solves),
+            kkt_residual=0.0,
+            outcome=Outcome.CONVERGED,
+        )
 
-    @property
-    def n_iter(self):
-        return len(self.history) - 1
+    def damped_at_most(self, most: float) -> "Solution":
+        """Return the solution with a limit to the damping that the next solve begins with."""
+        return self if self.damping is None else replace(self, damping=min(self.damping, most))
 
-    def light(self):
+    def without_memory(self) -> "Solution":
+        """Return the solution for a solve that starts anew from its machine."""
+        return replace(self, damping=None, drop_thresholds={})
+
+    def without_state(self) -> "Solution":
         """Return the solution without the matrices of its state."""
-        return replace(self, state=None, waits={})
+        return replace(self, state=None, drop_thresholds={})
+
+
+class Solver(ABC):
+    """Minimises a problem over its weights.
+
+    Attributes
+    ----------
+    max_iter : int
+        Most steps in the weights.
+    tol : float
+        Relative accuracy of the objective.
+    """
+
+    max_iter: int
+    tol: float
+
+    @abstractmethod
+    def solve(
+        self,
+        problem: Problem,
+        start: np.ndarray | Solution,
+        sparsity: float,
+        *,
+        callback: StopRule = never,
+    ) -> Solution:
+        """Minimise from weights, or from where an earlier solution ended.
+
+        Parameters
+        ----------
+        problem : Problem
+        start : ndarray of shape (n_weights,) or Solution
+            An earlier solution of the same problem also passes on what it has learned.
+        sparsity : float
+            Penalty on the sum of the weights.
+        callback : callable, default=never
+            ``callback(iteration, objective)``; the solver stops when it returns True.
+        """
+
+    @abstractmethod
+    def loosened(self, tol: float, max_iter: int | None = None) -> "Solver":
+        """Return the solver at a tolerance of at least ``tol``, without trials at the end."""
+
+    @abstractmethod
+    def with_tolerance(self, tol: float) -> "Solver":
+        """Return the solver at a tolerance of at least ``tol``."""
+
+
+def begin(problem: Problem, start: np.ndarray | Solution) -> tuple[State, int]:
+    """Return the state to begin with, and the factorisations that it took."""
+    if isinstance(start, np.ndarray):
+        state = problem.solve(start)
+        return state, state.inner.solves
+    if start.state is None:
+        state = problem.solve(start.w)
+        return state, state.inner.solves
+    return start.state, 0

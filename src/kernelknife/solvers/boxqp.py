@@ -6,7 +6,17 @@ from scipy.linalg.lapack import dposv
 __all__ = ["minimize_box_quadratic"]
 
 
-def minimize_box_quadratic(V, ridge, gradient, lower, upper, *, gram=None, factor=1.0, max_iter=60):
+def minimize_box_quadratic(
+    V: np.ndarray,
+    ridge: float,
+    gradient: np.ndarray,
+    lower: np.ndarray,
+    upper: np.ndarray,
+    *,
+    gram: np.ndarray | None = None,
+    factor: float = 1.0,
+    max_iter: int = 60,
+) -> tuple[np.ndarray, float]:
     """Minimise ``d' (factor V'V + ridge I) d / 2 + gradient' d`` over ``lower <= d <= upper``.
 
     A projected Newton method: coordinates held at a bound by their gradient are fixed,
@@ -75,7 +85,7 @@ def minimize_box_quadratic(V, ridge, gradient, lower, upper, *, gram=None, facto
     return d, -value
 
 
-def _solve_wide(V, ridge, rhs):
+def _solve_wide(V: np.ndarray, ridge: float, rhs: np.ndarray) -> np.ndarray:
     """Solve ``(V'V + ridge I) x = rhs`` with a factorisation of the small side."""
     small = V @ V.T
     small.flat[:: len(small) + 1] += ridge

@@ -1,15 +1,14 @@
 """Damped Newton steps on the objective with the coefficients eliminated."""
 
 from dataclasses import dataclass, replace
-from itertools import islice
+from typing import Any
 
 import numpy as np
-from scipy.linalg.lapack import dposv
 
-from kernelknife.coefficients import IndefiniteKernelError
-from kernelknife.problem import Linearization, Problem, State
-from kernelknife.solvers.base import Solution, StopRule, Waits, begin, never
+from kernelknife._problem import IndefiniteKernelError, Problem, State
+from kernelknife.solvers.base import Outcome, Solution, Solver, StopRule, begin, never
 from kernelknife.solvers.boxqp import minimize_box_quadratic
+from kernelknife.solvers.pruning import drop_weak
 
 __all__ = ["Eliminate"]
 
@@ -19,27 +18,33 @@ __all__ = ["Eliminate"]
 # plateau. Weights up to FLOOR may drop to zero at once, and rise to CEILING at once.
 FACTOR, FACTOR_MAX, FACTOR_GROWTH = 3.0, 5.0, 1.5
 FLOOR, CEILING = 1e-3, 1e-2
-TINY = 1e-8  # weights below are zero
-DAMPING_RANGE = (1e-8, 1e12)
-DAMPING_FELT = 1e-2  # less gives Newton's step, and after one that failed the same step again
+TINY = 1e-8  # weights below are zero: their squares vanish beside the others' rounding
+# Damping, relative to the largest curvature: its range, and the value below which it has no
+# effect. A step that failed is damped at least that much, so that it is not tried unchanged.
+DAMPING_LEAST, DAMPING_MOST, DAMPING_FELT = 1e-8, 1e12, 1e-2
+DAMPING_COLD, DAMPING_COLD_CONVEX = 1.0, 1e-3  # of a first step; convex models can be trusted
+# Gains, as a share of what the model promised, above which the model is trusted more and below
+# which it is trusted less; a step that raises the objective is damped twice as much.
+GOOD_GAIN, POOR_GAIN = 0.75, 0.25
+DAMPING_LOWERED, DAMPING_RAISED, DAMPING_AFTER_RISE = 5.0, 4.0, 8.0
 # The Gauss-Newton model overrates the curvature, so steps fall short: a step that gains
 # more than promised relaxes the model by RELAXATION, one that gains less tightens it.
 RELAXATION, RELAXED_MIN, RELAXED_START = 1.5, 0.2, 0.5
+MORE_THAN_PROMISED, LESS_THAN_PROMISED = 1.2, 0.9
 INNER_TOL = 0.1  # accuracy of the coefficients, relative to what the step promises
+INNER_TOL_LEAST = 1e-8  # beyond, coefficients would be more accurate than any step needs
 SURE = 0.1  # share of the tolerance at which an exact Newton step need not be taken
+# Largest KKT residuals that count as converged, in units of the square root of the tolerance
+# (objectives are quadratic in the distance): with a model, with an exact Newton step, and where
+# no step decreases the objective any more.
+RESIDUAL_MODEL, RESIDUAL_NEWTON, RESIDUAL_STALLED = 0.3, 3.0, 1.0
 CONVEX_TOL = 1e-3  # of the tolerance, where the problem is convex
-FINAL_TOL = 1e-10  # and that of the coefficients returned
-# Dropping a feature is tried where the model says that the fit loses less than this share of
-# the penalty saved; in 240 points of paths, one drop in forty that paid lay beyond it.
-PRUNE_GATE = 0.75
-PRUNE_TRIALS, PRUNE_ITER = 2, 6
-# A drop that failed is tried again after this share of the way to where it should pay, and at
-# the latest when the penalty has grown by the factor.
-WAIT, WAIT_MOST = 0.95, 2.0
+FINAL_TOL = 1e-10  # residual of the coefficients that are returned, where rounding allows it
+INACCURATE = 1e-5  # residual of the coefficients beyond which nothing is called converged
 
 
 @dataclass(frozen=True)
-class Eliminate:
+class Eliminate(Solver):
     """Minimise ``g(w) = min_C f(C, w)`` by projected Newton steps.
 
     The curvature is the Gauss-Newton model while many weights are left, and exact once few
@@ -66,210 +71,190 @@ class Eliminate:
     def solve(
         self,
         problem: Problem,
-        start: np.ndarray | State,
+        start: np.ndarray | Solution,
         sparsity: float,
         *,
-        damping: float | None = None,
-        waits: Waits | None = None,
         callback: StopRule = never,
     ) -> Solution:
-        """Minimise from weights, or from the state of an earlier solution.
+        """Minimise from weights, or from where an earlier solution ended."""
+        solution = self._descend(problem, start, sparsity, callback)
+        if not (self.prune and problem.sticky and solution.converged and sparsity > 0):
+            return solution
+        thresholds = {} if isinstance(start, np.ndarray) else dict(start.drop_thresholds)
+        return drop_weak(problem, self, solution, thresholds, callback)
 
-        Parameters
-        ----------
-        problem : Problem
-        start : ndarray of shape (n_weights,) or State
-        sparsity : float
-        damping : float, default=None
-            First damping, that of an earlier solution; None for a cold start.
-        waits : dict, default=None
-            Which drops not to try again yet, from an earlier solution at a smaller penalty.
-        callback : callable, default=never
-            ``callback(iteration, objective)``; the solver stops when it returns True.
-        """
-        solution = self._descend(problem, start, sparsity, damping, callback)
-        if self.prune and problem.sticky and solution.converged and sparsity > 0:
-            solution = self._drop_weak(problem, solution, dict(waits or {}), callback)
-        return solution
+    def loosened(self, tol: float, max_iter: int | None = None) -> "Eliminate":
+        """Return the solver at a tolerance of at least ``tol``, without trials at the end."""
+        return Eliminate(max_iter or self.max_iter, max(tol, self.tol), prune=False)
 
-    def _descend(self, problem, start, sparsity, damping, callback):
-        penalty = sparsity * problem.costs
-        state, spent = begin(problem, start)
-        objective = state.smooth + float(penalty @ state.w)
-        history, solves = [objective], [spent]
-        model = problem.linearize(state, penalty)
-        factor, relaxed = FACTOR, 1.0
-        if damping is None:
-            damping = 1e-3 if problem.kernel.convex else 1.0
-            relaxed = RELAXED_START
+    def with_tolerance(self, tol: float) -> "Eliminate":
+        """Return the solver at a tolerance of at least ``tol``."""
+        return replace(self, tol=max(tol, self.tol))
+
+    def _descend(
+        self, problem: Problem, start: np.ndarray | Solution, sparsity: float, callback: StopRule
+    ) -> Solution:
+        descent = _Descent(problem, start, sparsity, self.tol)
+        while True:
+            proposal = descent.propose()
+            outcome = descent.outcome(proposal, self.max_iter, callback)
+            if outcome is not None:
+                return descent.finish(outcome)
+            gain = descent.judge(proposal)
+            descent.adapt(gain)
+
+
+@dataclass(frozen=True)
+class _Proposal:
+    """A step of the weights that the model suggests."""
+
+    step: np.ndarray  # of the active weights
+    w: np.ndarray  # all weights after it
+    promised: float  # decrease of the model
+    leaving: bool  # whether a weight becomes zero
+
+
+class _Descent:
+    """Where a descent is, what it has learned, and its four steps."""
+
+    def __init__(self, problem: Problem, start: np.ndarray | Solution, sparsity: float, tol: float):
+        self.problem, self.sparsity = problem, sparsity
+        self.penalty = sparsity * problem.costs
         # A convex problem has one answer, whatever the start: worth the last steps, which are
         # Newton's and few.
-        tol = self.tol * CONVEX_TOL if problem.kernel.convex else self.tol
-        converged, message = False, f"max_iter={self.max_iter} reached"
-        while True:
-            active, w = model.active, state.w
-            gradient = model.gradient + penalty[active]
-            residual = problem.optimality(w, active, gradient)
-            lower, upper = _step_bounds(w[active], factor if problem.sticky else np.inf)
-            ridge = damping * model.largest_curvature + 1e-12 * (problem.null_value or 1.0)
-            step, promised = minimize_box_quadratic(
-                model.V,
-                ridge,
-                gradient,
-                lower,
-                upper,
-                gram=model.gram,
-                factor=relaxed if model.H is None else 1.0,
-            )
-            new_w = w.copy()
-            new_w[active] = np.minimum(w[active] + step, 1.0)
-            new_w[new_w < TINY] = 0.0
-            leaving = bool((w[new_w == 0.0] > 0.0).any())
-            small = promised <= tol * abs(objective)
+        self.tol, self.loose_tol = (tol * CONVEX_TOL if problem.convex else tol), tol
+        self.state, self.spent = begin(problem, start)
+        self.objective = self._objective_at(self.state)
+        self.history, self.solves = [self.objective], [self.spent]
+        self.model = problem.linearize(self.state, self.penalty)
+        self.residual = 0.0
+        self.left_at = np.where(self.state.w > 0, -1, 0)
+        damping = None if isinstance(start, np.ndarray) else start.damping
+        cold = DAMPING_COLD_CONVEX if problem.convex else DAMPING_COLD
+        self.damping = cold if damping is None else damping
+        self.relaxed = RELAXED_START if damping is None else 1.0
+        self.factor = FACTOR
+
+    def _objective_at(self, state: State) -> float:
+        return state.smooth + float(self.penalty @ state.w)
+
+    def propose(self) -> _Proposal:
+        """Minimise the damped model over the box and the bounds of a step."""
+        problem, model, w = self.problem, self.model, self.state.w
+        active = model.active
+        gradient = model.gradient + self.penalty[active]
+        self.residual = problem.optimality(w, active, gradient)
+        lower, upper = _step_bounds(w[active], self.factor if problem.sticky else np.inf)
+        ridge = self.damping * model.largest_curvature + 1e-12 * (problem.null_value or 1.0)
+        step, promised = minimize_box_quadratic(
+            model.V,
+            ridge,
+            gradient,
+            lower,
+            upper,
+            gram=model.gram,
+            factor=self.relaxed if model.H is None else 1.0,
+        )
+        new_w = w.copy()
+        new_w[active] = np.minimum(w[active] + step, 1.0)
+        new_w[new_w < TINY] = 0.0
+        return _Proposal(step, new_w, promised, bool((w[new_w == 0.0] > 0.0).any()))
+
+    def outcome(self, proposal: _Proposal, max_iter: int, callback: StopRule) -> Outcome | None:
+        """Return why to stop before the proposed step is tried, None to go on."""
+        size, root = abs(self.objective), np.sqrt(self.tol)
+        if proposal.promised <= self.tol * size and not proposal.leaving:
             # An exact Newton decrement can be trusted further than that of a model; a damped
             # one, as after steps that failed, is small for another reason.
-            newton = model.positive and damping <= DAMPING_FELT and residual <= 3.0 * np.sqrt(tol)
-            sure = newton and promised <= SURE * tol * abs(objective)
-            if small and (sure or residual <= 0.3 * np.sqrt(tol)) and not leaving:
-                converged, message = True, "converged"
-                break
-            if damping > DAMPING_RANGE[1]:
-                converged = residual <= np.sqrt(self.tol)
-                message = "no step decreases the objective"
-                break
-            if len(history) > self.max_iter:
-                break
-            if callback(len(history), objective):
-                message = "stopped by callback"
-                break
-            trial = _try(problem, new_w, state, model, step, promised / max(abs(objective), 1e-300))
-            new_objective = np.inf
-            if trial is not None:
-                spent += trial.inner.solves
-                new_objective = trial.smooth + float(penalty @ new_w)
-            gain = (objective - new_objective) / max(promised, 1e-300)
-            if new_objective < objective or (leaving and new_objective == objective):
-                state, objective = trial, new_objective
-                model = problem.linearize(state, penalty)
-            history.append(objective)
-            solves.append(spent)
-            if gain > 1.2:
-                relaxed = max(relaxed / RELAXATION, RELAXED_MIN)
-            elif gain < 0.9:
-                relaxed = min(relaxed * RELAXATION**2, 1.0)
-            if gain > 0.75:
-                damping = max(damping / 5.0, DAMPING_RANGE[0])
-                factor = min(factor * FACTOR_GROWTH, FACTOR_MAX)
-            elif gain < 0.25:
-                damping = max(damping * (4.0 if gain > 0 else 8.0), DAMPING_FELT)
-                factor = FACTOR
-        if state.inner.residual > FINAL_TOL:
+            newton = self.model.positive and self.damping <= DAMPING_FELT
+            sure = newton and proposal.promised <= SURE * self.tol * size
+            if self.residual <= (RESIDUAL_NEWTON if sure else RESIDUAL_MODEL) * root:
+                return Outcome.CONVERGED
+        if self.damping > DAMPING_MOST:
+            stationary = self.residual <= RESIDUAL_STALLED * np.sqrt(self.loose_tol)
+            return Outcome.CONVERGED if stationary else Outcome.STALLED
+        if len(self.history) > max_iter:
+            return Outcome.ITERATIONS
+        if callback(len(self.history), self.objective):
+            return Outcome.STOPPED
+        return None
+
+    def judge(self, proposal: _Proposal) -> float:
+        """Try the step, keep it if it lowers the objective, and return its gain.
+
+        The gain is the decrease as a share of what the model promised.
+        """
+        promised = max(proposal.promised, 1e-300)
+        relative = proposal.promised / max(abs(self.objective), 1e-300)
+        trial = self._try(proposal, relative)
+        objective = np.inf
+        if trial is not None:
+            self.spent += trial.inner.solves
+            objective = self._objective_at(trial)
+        gain = (self.objective - objective) / promised
+        if trial is not None and (
+            objective < self.objective or (proposal.leaving and objective == self.objective)
+        ):
+            self.left_at[(self.state.w > 0) & (trial.w == 0)] = len(self.history)
+            self.state, self.objective = trial, objective
+            self.model = self.problem.linearize(trial, self.penalty)
+        self.history.append(self.objective)
+        self.solves.append(self.spent)
+        return gain
+
+    def _try(self, proposal: _Proposal, promised: float) -> Any:
+        """Solve for the coefficients at the proposed weights; None where that is impossible."""
+        problem, warm = self.problem, self.state.warm
+        if not problem.loss.constant_curvature:
+            warm = problem.predict_warm(self.state, self.model, proposal.step)
+        tol = INNER_TOL * min(max(promised, INNER_TOL_LEAST), 1.0)
+        try:
+            return problem.solve(proposal.w, warm, tol=tol)
+        except IndefiniteKernelError:
+            return None
+
+    def adapt(self, gain: float) -> None:
+        """Trust the model more or less, by what the last step gained."""
+        if gain > MORE_THAN_PROMISED:
+            self.relaxed = max(self.relaxed / RELAXATION, RELAXED_MIN)
+        elif gain < LESS_THAN_PROMISED:
+            self.relaxed = min(self.relaxed * RELAXATION**2, 1.0)
+        if gain > GOOD_GAIN:
+            self.damping = max(self.damping / DAMPING_LOWERED, DAMPING_LEAST)
+            self.factor = min(self.factor * FACTOR_GROWTH, FACTOR_MAX)
+        elif gain < POOR_GAIN:
+            raised = DAMPING_RAISED if gain > 0 else DAMPING_AFTER_RISE
+            self.damping = max(self.damping * raised, DAMPING_FELT)
+            self.factor = FACTOR
+
+    def finish(self, outcome: Outcome) -> Solution:
+        """Return the solution, with coefficients as accurate as a result should have."""
+        if self.state.inner.residual > FINAL_TOL:
             # The steps made do with rough coefficients; what is returned should not.
-            state = problem.solve(state.w, state.warm, tol=FINAL_TOL)
-            spent += state.inner.solves
-            objective = min(objective, state.smooth + float(penalty @ state.w))
-            history[-1], solves[-1] = objective, spent
-        return Solution.at(
-            state,
-            sparsity=sparsity,
-            objective=objective,
-            history=tuple(history),
-            solves=tuple(solves),
-            kkt_residual=residual,
-            converged=converged,
-            message=message,
-            damping=damping,
+            self.state = self.problem.polish(self.state, FINAL_TOL)
+            self.spent += self.state.inner.solves
+            self.objective = self._objective_at(self.state)
+            self.history[-1], self.solves[-1] = self.objective, self.spent
+        if outcome is Outcome.CONVERGED and self.state.inner.residual > INACCURATE:
+            outcome = Outcome.COEFFICIENTS
+        solution = Solution.at(
+            self.state,
+            self.sparsity,
+            self.objective,
+            history=tuple(self.history),
+            solves=tuple(self.solves),
+            kkt_residual=self.residual,
+            outcome=outcome,
+            damping=self.damping,
         )
-
-    def _drop_weak(self, problem, solution, waits, callback):
-        """Drop single weights while that lowers the objective after a few steps."""
-        best, spent, sparsity = solution, 0, solution.sparsity
-        price = sparsity * problem.costs
-        history, solves = list(solution.history), list(solution.solves)
-        improved = True
-        while improved and best.w.any():
-            improved = False
-            support = best.w.astype(bool).tobytes()
-            # The two cheapest, whether they are tried or have to wait: a third seldom pays first.
-            for j, start in islice(_dropped(problem, best), PRUNE_TRIALS):
-                if waits.get((j, support), 0.0) > sparsity:
-                    continue
-                trial = _try(problem, start, best.state)
-                if trial is None:
-                    continue
-                spent += trial.inner.solves
-                if trial.smooth + float(price @ start) >= best.objective + price[j] * best.w[j]:
-                    continue
-                quick = replace(self, tol=max(self.tol, 1e-4), max_iter=PRUNE_ITER)
-                after = quick._descend(problem, trial, sparsity, 1e-2, never)
-                spent += after.n_solves
-                if after.objective < best.objective * (1.0 - 1e-6):
-                    best, improved = after, True
-                    history.append(best.objective)
-                    solves.append(solution.n_solves + spent)
-                    break
-                waits[j, support] = _wait(problem, best, after)
-        if best is solution:
-            return replace(solution, solves=(*solves[:-1], solves[-1] + spent), waits=waits)
-        final = self._descend(problem, best.state, best.sparsity, best.damping, callback)
-        offset = solution.n_solves + spent
-        return replace(
-            final,
-            waits=waits,
-            history=(*history, *final.history[1:]),
-            solves=(*solves, *(offset + count for count in final.solves[1:])),
-        )
+        left_at = np.where(self.left_at < 0, len(self.history), self.left_at)
+        return replace(solution, left_at=left_at)
 
 
-def _wait(problem, best, after):
-    """Return up to which penalty a drop that has just failed need not be tried again.
-
-    The objectives of the two branches change with the penalty as their sums of weights, which
-    tells where they will meet.
-    """
-    rate = float(problem.costs @ (best.w - after.w))
-    if rate <= 0.0:
-        return WAIT_MOST * best.sparsity
-    meeting = best.sparsity + (after.objective - best.objective) / rate
-    return min(best.sparsity + WAIT * (meeting - best.sparsity), WAIT_MOST * best.sparsity)
-
-
-def _step_bounds(w, factor):
-    """Bounds on the change of each weight in one step."""
+def _step_bounds(w: np.ndarray, factor: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return bounds on the change of each weight in one step."""
     if not np.isfinite(factor):
         return -w, 1.0 - w
     lowest = np.where(w > FLOOR, w / factor, 0.0)
     highest = np.minimum(1.0, np.maximum(w * factor, CEILING))
     return lowest - w, highest - w
-
-
-def _try(problem, w, state, model: Linearization | None = None, step=None, promised=0.01):
-    """Solve for the coefficients at trial weights; None where that is impossible."""
-    warm = state.warm
-    if model is not None and not problem.loss.constant_curvature:
-        warm = problem.predict_warm(state, model, step)
-    try:
-        return problem.solve(w, warm, tol=INNER_TOL * min(max(promised, 1e-8), 1.0))
-    except IndefiniteKernelError:
-        return None
-
-
-def _dropped(problem, solution):
-    """Yield weights worth dropping, and where to start without each, cheapest first."""
-    model = problem.linearize(solution.state)
-    active, w = model.active, solution.w
-    Q = model.V.T @ model.V if model.gram is None else model.gram.copy()
-    Q.flat[:: len(Q) + 1] += 1e-6 * Q.diagonal().max() + 1e-12
-    inverse = dposv(Q, np.eye(len(Q)), lower=1)[1]
-    gradient = model.gradient + solution.sparsity * problem.costs[active]
-    price = 0.5 * w[active] ** 2 / inverse.diagonal() - gradient * w[active]
-    cost = solution.sparsity * problem.costs[active] * w[active]
-    for i in np.argsort(price, kind="stable"):
-        if price[i] > PRUNE_GATE * cost[i]:
-            continue
-        # The others move as the model says they would, each by a factor 2 at most.
-        move = -inverse[i] / inverse[i, i] * w[active[i]]
-        start = w.copy()
-        start[active] += np.clip(move, -0.5 * w[active], w[active])
-        start[active[i]] = 0.0
-        yield active[i], np.clip(start, 0.0, 1.0)

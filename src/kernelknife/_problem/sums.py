@@ -1,8 +1,9 @@
-"""What a block of rows contributes to the problem with centres, and the algebra on its sums.
+"""What a block of rows contributes to the problem with centres, and the algebra on the sums.
 
-The functions of blocks return tuples of arrays that are added up over the blocks; they run in one
+The functions of blocks return tuples of arrays that are added up over the blocks. They run in this
 process, on a device, or on the workers of a cluster. The functions of sums are small and run where
-the sums are.
+the sums are. ``G`` and ``H`` are the first and second derivatives of the loss at the scores, times
+the sample weights.
 """
 
 from dataclasses import dataclass
@@ -10,6 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from kernelknife._prepare.columns import Columns
+from kernelknife._problem.coefficients import IndefiniteKernelError
+from kernelknife._problem.features import Chain
+from kernelknife._rows import Block
 from kernelknife._support.arrays import (
     LinAlgError,
     factorize_lower,
@@ -20,12 +25,13 @@ from kernelknife._support.arrays import (
     solve_factored,
     to_host,
 )
-from kernelknife.coefficients import IndefiniteKernelError
+from kernelknife.kernels import Kernel
+from kernelknife.losses import Loss
 
 __all__ = [
-    "Chain",
     "Setting",
     "Step",
+    "StepSummary",
     "exact_model",
     "gradient_sums",
     "loss_sums",
@@ -40,45 +46,37 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Setting:
-    """What a block needs to know: how to make its kernel matrix."""
+    """What a block needs to know to make its kernel matrix at some weights."""
 
-    kernel: Any
-    loss: Any
-    index: np.ndarray  # the columns with weight, of all columns of X
-    center: np.ndarray
-    scale: np.ndarray
-    v: np.ndarray
+    kernel: Kernel
+    loss: Loss
+    columns: Columns  # those with weight
+    v: np.ndarray  # what the kernel's form takes, one number per column
 
-    def standardized(self, block):
-        """Return the block's columns, standardised."""
-        X = block.columns(self.index)
-        return (X - like(self.center, X)) / like(self.scale, X)
+    def evaluate(self, block: Block, Z: Any) -> tuple:
+        """Return the block's standardised columns, the centres, the form and the kernel matrix."""
+        memory = block.memory
+        if memory is not None and block.number in memory and memory[block.number][0] is self:
+            return memory[block.number][1]
+        X = self.columns.of_block(block)
+        Z = like(Z, X)
+        result = (X, Z, *self.kernel.evaluate(X, Z, like(self.v, X)))
+        if memory is not None:
+            memory[block.number] = (self, result)
+        return result
 
-    def scores(self, block, Z, C, b):
+    def scores(self, block: Block, Z: Any, C: np.ndarray, b: np.ndarray) -> tuple:
         """Return what :meth:`evaluate` does, the targets, their weights as a column, the scores."""
-        found = self.evaluate(block, Z)
-        K = found[3]
+        X, Z, S, K = self.evaluate(block, Z)
         y, s = block.y, block.s
         if isinstance(K, np.ndarray):
             y, s = np.asarray(y, dtype=float), np.asarray(s, dtype=float)
-        return *found, y, s[:, None], K @ like(C, K) + like(b, K)
-
-    def evaluate(self, block, Z):
-        """Return the block's standardised columns, the centres, the form and the kernel matrix."""
-        memory = getattr(block, "memory", None)
-        if memory is not None and block.number in memory and memory[block.number][0] is self:
-            return memory[block.number][1]
-        X = self.standardized(block)
-        Z = like(Z, X)
-        found = (X, Z, *self.kernel.evaluate(X, Z, like(self.v, X)))
-        if memory is not None:
-            memory[block.number] = (self, found)
-        return found
+        return X, Z, S, K, y, s[:, None], K @ like(C, K) + like(b, K)
 
 
-def newton_sums(block, Z, setting, C, b):
+def newton_sums(block: Block, Z: Any, setting: Setting, C: Any, b: Any) -> tuple:
     """Return loss, ``[K 1]' g`` and ``[K 1]' H [K 1]`` of a block, per column of scores."""
     _, _, _, K, Y, s, F = setting.scores(block, Z, C, b)
     xp, loss = namespace(K), setting.loss
@@ -103,7 +101,7 @@ def newton_sums(block, Z, setting, C, b):
     return total, slopes, xp.stack(curvatures)
 
 
-def model_sums(block, Z, setting, C, b, chain):
+def model_sums(block: Block, Z: Any, setting: Setting, C: Any, b: Any, chain: Chain) -> tuple:
     """Return ``g' A``, ``A' H A`` and ``[K 1]' H A`` of a block, per column of scores."""
     X, Z, S, K, Y, s, F = setting.scores(block, Z, C, b)
     xp, loss, C = namespace(K), setting.loss, like(C, K)
@@ -118,19 +116,28 @@ def model_sums(block, Z, setting, C, b, chain):
     return gradient, xp.stack(squares), xp.stack(crosses)
 
 
-def slope_sums(block, Z, setting, C, b, columns):
-    """Return ``X' g`` of a block, over the columns of another setting."""
+def slope_sums(block: Block, Z: Any, setting: Setting, C: Any, b: Any, columns: Columns) -> tuple:
+    """Return ``X' G`` of a block, over columns that need not have a weight."""
     *_, Y, s, F = setting.scores(block, Z, C, b)
     G = s * setting.loss.gradient(Y, F)
-    return (columns.standardized(block).T @ G,)
+    return (columns.of_block(block).T @ G,)
 
 
-def primal_sums(block, Z, setting, C, b, columns, T, chain):
+def primal_sums(
+    block: Block,
+    Z: Any,
+    setting: Setting,
+    C: Any,
+    b: Any,
+    columns: Columns,
+    T: np.ndarray,
+    chain: Chain,
+) -> tuple:
     """Return :func:`model_sums` of a linear kernel, where ``A_j = x_j t_j``."""
     _, _, _, K, Y, s, F = setting.scores(block, Z, C, b)
     xp = namespace(K)
     H = s * setting.loss.curvature(Y, F)
-    X, T = columns.standardized(block), like(T, K)
+    X, T = columns.of_block(block), like(T, K)
     squares, crosses = [], []
     for q in range(H.shape[1]):
         A = chain(X * T[:, q])
@@ -140,7 +147,7 @@ def primal_sums(block, Z, setting, C, b, columns, T, chain):
     return 0.0 * xp.sum(squares[0], axis=0), xp.stack(squares), xp.stack(crosses)
 
 
-def second_sums(block, Z, setting, C, b, chain):
+def second_sums(block: Block, Z: Any, setting: Setting, C: Any, b: Any, chain: Chain) -> tuple:
     """Return what the exact Hessian adds: second derivatives of K, and ``(dK/dw_j)' g``."""
     X, Z, S, K, Y, s, F = setting.scores(block, Z, C, b)
     xp, C = namespace(K), like(C, K)
@@ -151,65 +158,59 @@ def second_sums(block, Z, setting, C, b, chain):
     return kernel.hessian(X, Z, S, K, G, C), xp.stack(turned)
 
 
-def gradient_sums(block, Z, setting, C, b):
+def gradient_sums(block: Block, Z: Any, setting: Setting, C: Any, b: Any) -> tuple:
     """Return ``sum_i g_i (dK/dv_j c)_i`` of a block."""
     X, Z, S, K, Y, s, F = setting.scores(block, Z, C, b)
     G = s * setting.loss.gradient(Y, F)
     return (setting.kernel.gradient(X, Z, S, K, G, like(C, K)),)
 
 
-def loss_sums(block, Z, setting, C, b):
+def loss_sums(block: Block, Z: Any, setting: Setting, C: Any, b: Any) -> tuple:
     """Return the loss of a block."""
     *_, Y, s, F = setting.scores(block, Z, C, b)
     return (namespace(F).sum(s * setting.loss.value(Y, F)),)
 
 
 @dataclass(frozen=True)
-class Chain:
-    """Turns derivatives in the form's ``v`` into derivatives in the weights."""
+class StepSummary:
+    """The parts of a :class:`Step` that travel to where decisions are made."""
 
-    factor: np.ndarray | None  # 2 w of every column, None for kernels linear in the weights
-    first: np.ndarray | None  # where each weight's columns begin, None for one column each
-
-    def __call__(self, in_v):
-        if self.factor is not None:
-            in_v = in_v * like(self.factor, in_v)
-        if self.first is None:
-            return in_v
-        if isinstance(in_v, np.ndarray):
-            return np.add.reduceat(in_v, self.first, axis=-1)
-        xp = namespace(in_v)
-        ends = [*self.first[1:], in_v.shape[-1]]
-        sums = [xp.sum(in_v[..., a:z], axis=-1) for a, z in zip(self.first, ends, strict=True)]
-        return xp.stack(sums, axis=-1)
+    value: float  # loss and norm at the coefficients before the step, after it for a quadratic
+    loss: float
+    decrement: float  # how much the step promises, twice
+    after: np.ndarray  # coefficients after the step, the intercept last
 
 
 @dataclass(frozen=True)
 class Step:
-    """A Newton step of the coefficients, where the sums are: only its small parts travel."""
+    """A Newton step of the coefficients, kept where the sums are."""
 
-    value: float
-    decrement: float
-    loss: float
-    coefficients: np.ndarray  # intercept last, after the step
+    summary: StepSummary
     factors: list
 
-    def factor(self, q):
+    def factor(self, q: int) -> Any:
         """Return the factorisation of a column of scores; constant curvature has one for all."""
         return self.factors[min(q, len(self.factors) - 1)]
 
-    def small(self):
-        """Return what the caller needs to decide."""
-        return self.value, self.decrement, self.loss, self.coefficients
+    def get_summary(self) -> StepSummary:
+        """Return the summary; a function to run where the step is."""
+        return self.summary
 
 
-def norm_matrix(own, setting, ridge):
+def norm_matrix(own: Any, setting: Setting, ridge: float) -> Any:
     """Return the matrix of the machine's norm: ``K(Z, Z)`` and a ridge."""
     M = setting.kernel(own, own, like(setting.v, own))
     return M + ridge * namespace(M).eye(M.shape[0], dtype=M.dtype, **_device(M))
 
 
-def newton_step(sums, M, alpha, coefficients, fit_intercept, constant):
+def newton_step(
+    sums: tuple,
+    M: Any,
+    alpha: float,
+    coefficients: np.ndarray,
+    fit_intercept: bool,
+    constant: bool,
+) -> Step:
     """Solve for the step of the coefficients from the sums at them."""
     total, slopes, curvatures = sums
     xp, m, k = namespace(slopes), M.shape[0], slopes.shape[1]
@@ -234,14 +235,14 @@ def newton_step(sums, M, alpha, coefficients, fit_intercept, constant):
         curvature = mirrored(curvatures[0, ...])
         loss += _dot(slopes, step) + 0.5 * _dot(step, curvature @ step)
         value = loss + alpha * _dot(after[:m, :], M @ after[:m, :])
-    return Step(value, decrement, loss, to_host(after), factors)
+    return Step(StepSummary(value, loss, decrement, to_host(after)), factors)
 
 
-def _dot(a, b):
+def _dot(a: Any, b: Any) -> float:
     return float(namespace(a).sum(a * b))
 
 
-def factorize(curvature, M, alpha):
+def factorize(curvature: Any, M: Any, alpha: float) -> Any:
     """Factorise ``[K 1]' H [K 1] + 2 alpha M``, given by its lower triangle."""
     xp, m, size = namespace(curvature), M.shape[0], curvature.shape[0]
     A = curvature[:m, :m] + 2.0 * alpha * M
@@ -257,7 +258,7 @@ def factorize(curvature, M, alpha):
         ) from None
 
 
-def reduced_model(sums, step, fit_intercept, m):
+def reduced_model(sums: tuple, step: Step, fit_intercept: bool, m: int) -> tuple:
     """Return gradient and Gauss-Newton matrix with the coefficients eliminated."""
     gradient, squares, crosses = sums
     size = m + 1 if fit_intercept else m
@@ -268,7 +269,9 @@ def reduced_model(sums, step, fit_intercept, m):
     return to_host(gradient), Q
 
 
-def exact_model(sums, seconds, own, step, fit_intercept, m):
+def exact_model(
+    sums: tuple, seconds: tuple, own: list, step: Step, fit_intercept: bool, m: int
+) -> tuple:
     """Return the Hessian's part that is not diagonal, and how coefficients respond.
 
     ``own`` holds ``2 alpha (dM/dw_j) c`` per column of scores, m x p.
@@ -286,6 +289,6 @@ def exact_model(sums, seconds, own, step, fit_intercept, m):
     return to_host(in_v), Q, np.stack(responses, axis=2)
 
 
-def _device(x):
+def _device(x: Any) -> dict:
     """Return the device of an array as a keyword, none for NumPy."""
     return {} if isinstance(x, np.ndarray) else {"device": x.device}

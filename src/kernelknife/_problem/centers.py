@@ -4,14 +4,21 @@ import numpy as np
 from sklearn.cluster import kmeans_plusplus
 
 from kernelknife._support.checks import check_number
+from kernelknife.kernels import Kernel
 
 __all__ = ["CENTERS", "choose_centers"]
 
 CENTERS = ("kmeans++", "uniform", "leverage")
-PILOT = 300  # centres of the machine that estimates leverages
+# Rows of the machine that estimates how much a row adds to what others span: enough to tell
+# crowded regions from empty ones, few enough that a 300 x 300 system is solved at once.
+PILOT_ROWS = 300
+PILOT_RIDGE = 1e-3  # of the mean diagonal of that machine's matrix, against singularity
+SMALLEST_LEVERAGE = 1e-12  # what rounding may leave of a leverage of zero
 
 
-def choose_centers(X, n_centers, how, kernel, v, seed):
+def choose_centers(
+    X: np.ndarray, n_centers: int, how: str, kernel: Kernel, v: np.ndarray, seed: int
+) -> np.ndarray:
     """Return the index of the rows to take as centres.
 
     Parameters
@@ -44,11 +51,11 @@ def choose_centers(X, n_centers, how, kernel, v, seed):
         extra = rng.choice(rest, n_centers - len(index), replace=False)
         return np.sort(np.concatenate([index, extra]))
     # Ridge leverages from a pilot set of centres: k(x, x) - k(x, Z) (K + r I)^-1 k(Z, x).
-    pilot = X[rng.choice(n, min(n, PILOT), replace=False)]
+    pilot = X[rng.choice(n, min(n, PILOT_ROWS), replace=False)]
     K = kernel(pilot, pilot, v)
-    ridge = 1e-3 * np.trace(K) / len(K)
+    ridge = PILOT_RIDGE * np.trace(K) / len(K)
     K.flat[:: len(K) + 1] += ridge
     cross = kernel(X, pilot, v)
     explained = np.einsum("ij,ji->i", cross, np.linalg.solve(K, cross.T))
-    leverage = np.maximum(kernel.diag(X, v) - explained, 1e-12) + ridge
+    leverage = np.maximum(kernel.diag(X, v) - explained, SMALLEST_LEVERAGE) + ridge
     return np.sort(rng.choice(n, n_centers, replace=False, p=leverage / leverage.sum()))

@@ -9,7 +9,7 @@ from functools import reduce
 
 import numpy as np
 
-__all__ = ["affordable_rows", "telling_features"]
+__all__ = ["affordable_rows", "interacting_features"]
 
 # Products of noise stay below sqrt(2 log N), N their number, as a rule; what tells something is
 # this much above, in standard deviations.
@@ -21,7 +21,7 @@ MOST_CANDIDATES = 50  # products of one order that are looked at closely, the st
 MOST_FEATURES = 12
 
 
-def telling_features(X, Y, weight):
+def interacting_features(X, Y, weight):
     """Return the columns whose products go with a target, those of the strongest first.
 
     Parameters

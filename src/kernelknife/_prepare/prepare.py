@@ -1,0 +1,114 @@
+"""The one preparation of a fit, whatever kind of rows it has."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kernelknife._prepare.columns import Columns, measure_columns
+from kernelknife._prepare.groups import check_costs, check_groups
+from kernelknife._prepare.targets import TargetEncoder, measure_targets
+from kernelknife._rows import Rows
+from kernelknife.kernels import Kernel
+from kernelknife.losses import Loss
+
+__all__ = ["Prepared", "prepare"]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A fit's data, ready to become a problem, and the way back to the user's units.
+
+    Attributes
+    ----------
+    rows : Rows
+        With encoded targets.
+    kernel : Kernel
+    loss : Loss
+        As the user asked for it; a loss that is not smooth has a ``surrogate``.
+    columns : Columns
+        The columns that are not constant.
+    targets : TargetEncoder
+    groups : ndarray of int or None
+        Index of the weight of each of ``columns``; None gives each its own.
+    costs : ndarray or None
+        Factor of the penalty of each of ``columns``; None means ones.
+    total_weight : float
+        Sum of the sample weights.
+    """
+
+    rows: Rows
+    kernel: Kernel
+    loss: Loss
+    columns: Columns
+    targets: TargetEncoder
+    groups: np.ndarray | None
+    costs: np.ndarray | None
+    total_weight: float
+
+    @property
+    def n_features(self) -> int:
+        """Number of the user's columns, the constant ones included."""
+        return self.rows.shape[1]
+
+    @property
+    def smooth_loss(self) -> Loss:
+        """The loss that the weights are found with."""
+        return self.loss.surrogate or self.loss
+
+    def column_values(self, values: np.ndarray) -> np.ndarray:
+        """Return the value of every varying column, given one value per weight."""
+        return values if self.groups is None else values[self.groups]
+
+    def user_values(self, values: np.ndarray, constant: float = 0.0) -> np.ndarray:
+        """Return the value of every column of the user, given one value per weight."""
+        result = np.full(self.n_features, constant, dtype=values.dtype)
+        result[self.columns.index] = self.column_values(values)
+        return result
+
+
+def prepare(
+    rows: Rows,
+    kernel: Kernel,
+    loss: Loss,
+    *,
+    standardize: bool = True,
+    feature_groups: Any = None,
+    feature_costs: Any = None,
+) -> Prepared:
+    """Measure and check rows of any kind.
+
+    Parameters
+    ----------
+    rows : Rows
+        With targets as the user gave them.
+    kernel : Kernel
+    loss : Loss
+    standardize : bool, default=True
+    feature_groups, feature_costs : see :class:`kernelknife.KnifeRegressor`
+    """
+    n, p = rows.shape
+    if n < 2:
+        raise ValueError(f"Found array with {n} sample(s) while at least 2 are needed.")
+    groups = costs = None
+    if feature_groups is not None:
+        groups = check_groups(feature_groups, p, rows.names)
+    if feature_costs is not None:
+        costs = check_costs(feature_costs, p)
+    targets = measure_targets(rows, loss.task, standardize=standardize, robust=loss.robust)
+    classes = targets.classes
+    if classes is not None and len(classes) > 2 and loss.binary_only:
+        raise ValueError(
+            f"{loss!r} is for two classes, got {len(classes)}: choose another loss, or wrap "
+            "the estimator in sklearn.multiclass.OneVsRestClassifier."
+        )
+    columns, moments = measure_columns(
+        rows, standardize=standardize, center=kernel.translation_invariant
+    )
+    if groups is not None:
+        groups = np.unique(groups[columns.index], return_inverse=True)[1]
+    if costs is not None:
+        costs = costs[columns.index]
+    return Prepared(
+        rows.encoded(targets), kernel, loss, columns, targets, groups, costs, moments.total_weight
+    )

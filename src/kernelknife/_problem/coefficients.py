@@ -1,0 +1,307 @@
+"""The coefficient step: the kernel machine at fixed weights.
+
+For each score column it minimises ``sum_i s_i loss(y_i, F_i) + alpha c' K c`` with
+``F = K c + b`` by Newton's method. Rows fall into two kinds. Where the loss is curved
+(``h = s loss'' > 0``) one step solves
+
+    (K + 2 alpha H^-1) c + b = F - H^-1 g - K_flat c_flat,        1'c = 0,
+
+and where it is flat the coefficient is known, ``c = -g / (2 alpha)``: zero for rows beyond
+the margin, so a hinge-like loss factorises only its support vectors.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg.blas import dtrsm
+from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs
+
+from kernelknife._problem.base import Fit
+from kernelknife.losses import Loss
+
+__all__ = ["ExactFit", "Factor", "IndefiniteKernelError", "solve_columns"]
+
+# Most Newton steps. Four to ten are the rule; a narrow Huberised hinge at a tiny alpha, whose
+# curvature jumps from row to row, may take dozens.
+NEWTON_STEPS = 100
+# Rows with less curvature than this share of the loss's bound count as flat: dividing by it
+# would cost more digits than the row is worth.
+FLAT = 1e-10
+# A full step is taken where the slope at its end is this share of the one at its beginning.
+FLAT_SLOPE = 1e-3
+# Bisections of a step length: as a rule, and where the step has to be tiny to descend at all.
+BISECTIONS, MOST_BISECTIONS = 11, 40
+
+
+class IndefiniteKernelError(ValueError):
+    """The regularised kernel matrix is not positive definite."""
+
+
+@dataclass(frozen=True)
+class Factor:
+    """Cholesky factor of ``M = K + 2 alpha H^-1`` on the curved rows, with the intercept's part."""
+
+    rows: np.ndarray
+    L: np.ndarray  # lower triangle, Fortran order
+    half: np.ndarray | None  # L^-1 1, None without an intercept
+
+    def solve_with_intercept(self, z: np.ndarray, total: float = 0.0) -> tuple:
+        """Return ``c, b`` with ``M c + b = z`` and ``sum(c) = total``; ``z`` may be 2-d."""
+        if self.half is None:
+            return dpotrs(self.L, z, lower=1)[0], np.zeros(z.shape[1:])
+        # In whitened form the intercept is a projection: L'c = L^-1 z - b L^-1 1.
+        z = dtrtrs(self.L, z, lower=1)[0]
+        b = (self.half @ z - total) / (self.half @ self.half)
+        z -= np.multiply.outer(self.half, b)
+        return dtrtrs(self.L, z, lower=1, trans=1, overwrite_b=1)[0], b
+
+    def whiten(self, A: np.ndarray) -> np.ndarray:
+        """Return V with ``V'V = A' P A``, P the (bordered) inverse; overwrites ``A``."""
+        if not len(self.rows):
+            return A
+        V = dtrsm(1.0, self.L, A.T, side=1, lower=1, trans_a=1, overwrite_b=1).T
+        if self.half is not None:
+            V -= np.multiply.outer(self.half, (self.half @ V) / (self.half @ self.half))
+        return V
+
+    def unwhiten(self, v: np.ndarray) -> np.ndarray:
+        """Return ``L^-T v``: from whitened changes to changes of the coefficients."""
+        if not len(self.rows):
+            return v
+        return dtrtrs(self.L, v, lower=1, trans=1)[0]
+
+
+@dataclass(frozen=True)
+class ExactFit(Fit):
+    """Coefficients, intercepts and scores of all columns, with the last factorisations."""
+
+    F: np.ndarray
+    factors: Sequence[Factor]
+
+
+def factorize(K: np.ndarray, rows: np.ndarray, shift: np.ndarray, fit_intercept: bool) -> Factor:
+    """Return the :class:`Factor` of ``K[rows, rows] + diag(shift)``."""
+    M = K.copy() if len(rows) == len(K) else _submatrix(K, rows)
+    M.flat[:: len(M) + 1] += shift
+    if not len(rows):
+        return Factor(rows, M, None)
+    # M is symmetric, so its transpose is the Fortran-ordered matrix LAPACK wants in place.
+    L, info = dpotrf(M.T, lower=1, overwrite_a=1, clean=0)
+    if info > 0:
+        L, info = _with_jitter(K, rows, shift)
+    if info > 0:
+        raise IndefiniteKernelError(
+            "The kernel matrix plus its regularisation is not positive definite at these "
+            "weights: raise alpha, or lower the kernel's gamma (or raise a negative coef0)."
+        )
+    half = dtrtrs(L, np.ones(len(rows)), lower=1, overwrite_b=1)[0] if fit_intercept else None
+    return Factor(rows, L, half)
+
+
+def _submatrix(K: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Return some rows and the same columns, in C order; taken one after the other it is fast."""
+    return K.take(rows, axis=0).take(rows, axis=1)
+
+
+def _with_jitter(K: np.ndarray, rows: np.ndarray, shift: np.ndarray) -> tuple:
+    """Try again with what rounding may have taken from a semi-definite matrix."""
+    M = _submatrix(K, rows)
+    diagonal = np.abs(M.flat[:: len(M) + 1])
+    M.flat[:: len(M) + 1] += shift + 1e-13 * len(M) * diagonal.max()
+    return dpotrf(M.T, lower=1, overwrite_a=1, clean=0)
+
+
+def solve_columns(
+    K: np.ndarray,
+    Y: np.ndarray,
+    s: np.ndarray,
+    loss: Loss,
+    alpha: float,
+    fit_intercept: bool,
+    *,
+    scores: np.ndarray | None = None,
+    start: ExactFit | None = None,
+    tol: float = 1e-9,
+) -> ExactFit:
+    """Minimise over coefficients and intercepts of every column.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+    Y : ndarray of shape (n, k)
+    s : ndarray of shape (n,)
+        Sample weights, positive.
+    loss : Loss
+    alpha : float
+    fit_intercept : bool
+    scores : ndarray of shape (n, k), default=None
+        Scores of a solution with another kernel matrix nearby, to begin from.
+    start : ExactFit, default=None
+        Coefficients for this kernel matrix to go on from; the value never rises above theirs.
+    tol : float, default=1e-9
+        Largest residual of ``s loss'(F) + 2 alpha C = 0`` relative to the gradients' size.
+    """
+    n, k = Y.shape
+    factors: Sequence[Factor]
+    if loss.constant_curvature:
+        rows = np.arange(n)
+        factor = factorize(K, rows, 2.0 * alpha / (loss.curvature_bound * s), fit_intercept)
+        # One step from F = 0 is exact.
+        z = -loss.gradient(Y, np.zeros_like(Y)) / loss.curvature_bound
+        C, b = factor.solve_with_intercept(z)
+        factors, solves, worst = (factor,) * k, 1, 0.0
+    else:
+        C, b = np.empty((n, k)), np.empty(k)
+        found, solves, worst = [], 0, 0.0
+        for q in range(k):
+            column = _Column(K, Y[:, q], s, loss, alpha, fit_intercept)
+            if start is not None:
+                column.begin_at(start.C[:, q], float(start.b[q]), start.factors[q])
+            else:
+                column.begin_near(np.zeros(n) if scores is None else scores[:, q])
+            residual = column.descend(tol)
+            C[:, q], b[q] = column.c, column.b
+            worst = max(worst, residual)
+            found.append(column.factor)
+            solves += column.solves
+        factors = tuple(found)
+    KC = K @ C
+    F = KC + b
+    total = float((s @ loss.value(Y, F)).sum())
+    value = total + alpha * float(np.vdot(C, KC))
+    return ExactFit(C, b, total, value, solves, worst, F, factors)
+
+
+class _Column:
+    """Newton's method for one column of scores: where it is, and how it goes on."""
+
+    def __init__(
+        self,
+        K: np.ndarray,
+        y: np.ndarray,
+        s: np.ndarray,
+        loss: Loss,
+        alpha: float,
+        fit_intercept: bool,
+    ):
+        self.K, self.y, self.s, self.loss = K, y, s, loss
+        self.alpha, self.fit_intercept = alpha, fit_intercept
+        self.solves = 0
+
+    def begin_at(self, c: np.ndarray, b: float, factor: Factor) -> None:
+        """Begin at given coefficients, with the factorisation that led there."""
+        self.c, self.b, self.Kc, self.factor = c, b, self.K @ c, factor
+        self.value = self._value(self.c, self.b, self.Kc)
+
+    def begin_near(self, scores: np.ndarray) -> None:
+        """Begin with one full step from the scores of a solution nearby.
+
+        They keep their margins when the kernel changes its scale, where the old coefficients
+        would not. But the step is not part of a descent: where it ends above the machine
+        without coefficients, the descent begins there instead.
+        """
+        self.factor, c, b = self._step(scores)
+        Kc = self.K @ c
+        value = self._value(c, b, Kc)
+        nothing = float(self.s @ self.loss.value(self.y, np.zeros_like(self.y)))
+        if value <= nothing:
+            self.c, self.b, self.Kc, self.value = c, b, Kc, value
+        else:
+            zeros = np.zeros_like(c)
+            self.c, self.b, self.Kc, self.value = zeros, 0.0, zeros, nothing
+
+    def descend(self, tol: float) -> float:
+        """Take steps that lower the value; return the residual where it ended."""
+        previous = np.inf
+        for _ in range(NEWTON_STEPS):
+            residual = self._residual()
+            if residual <= tol:
+                break
+            self.factor, target, target_b = self._step(self.Kc + self.b)
+            dc, db = target - self.c, target_b - self.b
+            Kdc = self.K @ dc
+            length = self._length(dc, Kdc, db)
+            c, b, Kc = self.c + length * dc, self.b + length * db, self.Kc + length * Kdc
+            value = self._value(c, b, Kc)
+            # Near the minimum the value cannot tell progress from rounding; the residual can.
+            rises = value > self.value + 1e-14 * abs(self.value)
+            if rises or (value >= self.value and residual > 0.5 * previous):
+                break
+            self.c, self.b, self.Kc, self.value = c, b, Kc, value
+            previous = residual
+        else:
+            residual = self._residual()
+        return residual
+
+    def _value(self, c: np.ndarray, b: float, Kc: np.ndarray) -> float:
+        return float(self.s @ self.loss.value(self.y, Kc + b) + self.alpha * (c @ Kc))
+
+    def _residual(self) -> float:
+        """Return the residual of the stationarity, relative to the size of its terms."""
+        # Per unit of weight, so that a row of weight 2 stops where two rows stop.
+        g = self.loss.gradient(self.y, self.Kc + self.b)
+        norm_part = 2.0 * self.alpha * self.c / self.s
+        residual = np.abs(g + norm_part).max()
+        if self.fit_intercept:
+            residual = max(residual, 2.0 * self.alpha * abs(self.c.sum()) / self.s.sum())
+        size = max(np.abs(g).max(), np.abs(norm_part).max())
+        return float(residual / size) if size > 0 else 0.0
+
+    def _step(self, F: np.ndarray) -> tuple[Factor, np.ndarray, float]:
+        """Return the factor, coefficients and intercept of one full Newton step from ``F``."""
+        K, y, s, loss, alpha = self.K, self.y, self.s, self.loss, self.alpha
+        fit_intercept = self.fit_intercept
+        self.solves += 1
+        g, h = s * loss.gradient(y, F), s * loss.curvature(y, F)
+        curved = np.flatnonzero(h > FLAT * loss.curvature_bound * s)
+        if not len(curved):
+            # No curvature anywhere: the coefficients are known, the intercept is a line search.
+            target = g / (-2.0 * alpha)
+            b = _best_intercept(y, s, loss, K @ target) if fit_intercept else 0.0
+            return Factor(curved, np.zeros((0, 0)), None), target, b
+        factor = factorize(K, curved, 2.0 * alpha / h[curved], fit_intercept)
+        target = g / (-2.0 * alpha)
+        z = F[curved] - g[curved] / h[curved]
+        if len(curved) < len(y):
+            target[curved] = 0.0
+            if target.any():
+                z -= (K @ target)[curved]
+            target[curved], b = factor.solve_with_intercept(z, -target.sum())
+        else:
+            target, b = factor.solve_with_intercept(z)
+        return factor, target, float(b)
+
+    def _length(self, dc: np.ndarray, Kdc: np.ndarray, db: float) -> float:
+        """Return a step length in (0, 1] along a Newton direction; no kernel product is needed."""
+        y, s, loss, F, dF = self.y, self.s, self.loss, self.Kc + self.b, Kdc + db
+        linear, square = 2.0 * self.alpha * (self.Kc @ dc), self.alpha * (Kdc @ dc)
+
+        def slope(t: float) -> float:
+            return float(dF @ (s * loss.gradient(y, F + t * dF)) + linear + 2.0 * t * square)
+
+        if slope(1.0) <= FLAT_SLOPE * abs(slope(0.0)):
+            return 1.0
+        # The objective is convex along the line: bisect its slope.
+        low, high = 0.0, 1.0
+        for i in range(MOST_BISECTIONS):
+            middle = 0.5 * (low + high)
+            if slope(middle) > 0:
+                high = middle
+            else:
+                low = middle
+            if low > 0 and i >= BISECTIONS:
+                break
+        return low or high
+
+
+def _best_intercept(y: np.ndarray, s: np.ndarray, loss: Loss, scores: np.ndarray) -> float:
+    """Return the constant that lowers the loss most when added to ``scores``."""
+    low, high = np.min(y - scores) - 1.0, np.max(y - scores) + 1.0
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        if s @ loss.gradient(y, scores + middle) > 0:
+            high = middle
+        else:
+            low = middle
+    return 0.5 * (low + high)

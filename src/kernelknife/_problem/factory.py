@@ -1,0 +1,214 @@
+"""The one place that chooses between the exact problem and the problem with centres."""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kernelknife._prepare import Columns, Prepared
+from kernelknife._problem.base import Problem
+from kernelknife._problem.centers import CENTERS, choose_centers
+from kernelknife._problem.centred import CentredProblem
+from kernelknife._problem.exact import ExactProblem
+from kernelknife._problem.features import Features
+from kernelknife._rows import Rows, Sample
+from kernelknife._support.arrays import is_foreign, to_host
+from kernelknife._support.checks import check_number
+from kernelknife.kernels import Kernel
+
+__all__ = ["BuiltProblem", "CenterChoice", "build_problem", "refresh_centers"]
+
+DEFAULT_CENTERS = 1000  # where centres have to be used and their number is not given
+# Rows that centres are chosen from, at least and per centre: choosing among all rows costs as
+# much as the fit and hardly improves the choice.
+CANDIDATE_ROWS, CANDIDATES_PER_CENTER = 20_000, 2
+
+
+@dataclass(frozen=True)
+class CenterChoice:
+    """Whether a machine uses centres, how many, and how they are chosen.
+
+    Attributes
+    ----------
+    n_centers : int or None
+    centers : str or array-like
+        How to choose them, or the centres themselves in the user's columns.
+    memory_budget : float
+        Most bytes of a kernel matrix of all rows.
+    seed : int
+    """
+
+    n_centers: int | None
+    centers: Any
+    memory_budget: float
+    seed: int
+
+    @property
+    def given(self) -> bool:
+        """Whether the user gave the centres themselves."""
+        return not isinstance(self.centers, str)
+
+    def wants_centers(self, rows: Rows) -> bool:
+        """Return whether centres are used, with a warning where memory is the reason."""
+        if self.n_centers is not None:
+            check_number(self.n_centers, "n_centers", low=1, integer=True)
+            return True
+        if self.given or not rows.in_memory:
+            return True
+        check_number(self.memory_budget, "memory_budget", strict=True)
+        n = rows.shape[0]
+        if 8.0 * n * n <= self.memory_budget:
+            return False
+        warnings.warn(
+            f"The exact method needs {8 * n**2 / 2**30:.0f} GiB for one kernel matrix of {n} rows, "
+            f"over the budget of {self.memory_budget / 2**30:.1f} GiB: "
+            f"{min(DEFAULT_CENTERS, n)} centres are used instead. Set n_centers, or raise "
+            "memory_budget.",
+            stacklevel=5,
+        )
+        return True
+
+    def way_to_exact(self, rows: Rows) -> str:
+        """Return what a user can do to get the exact method instead, in words."""
+        if self.n_centers is not None or self.given:
+            return "leave n_centers=None and centers as it is by default"
+        if not rows.in_memory:
+            return "pass an array in memory"
+        return f"raise memory_budget to {8.0 * rows.shape[0] ** 2:.2g} bytes or more"
+
+
+@dataclass(frozen=True)
+class BuiltProblem:
+    """A problem, and the user's number of each row that carries a coefficient."""
+
+    problem: Problem
+    center_rows: np.ndarray
+
+
+def build_problem(
+    prepared: Prepared, choice: CenterChoice, *, alpha: float, fit_intercept: bool
+) -> BuiltProblem:
+    """Return the exact problem where it fits, else the problem with centres."""
+    squared = not prepared.kernel.linear_in_weights
+    features = Features.of_columns(
+        len(prepared.columns), prepared.groups, prepared.costs, squared=squared
+    )
+    options: dict[str, Any] = {
+        "alpha": alpha,
+        "features": features,
+        "fit_intercept": fit_intercept,
+    }
+    if choice.wants_centers(prepared.rows):
+        return _build_with_centers(prepared, choice, options)
+    sample, numbers = prepared.rows.load()
+    problem = ExactProblem(
+        prepared.columns.take(sample.X),
+        sample.y,
+        prepared.kernel,
+        prepared.smooth_loss,
+        sample_weight=np.asarray(sample.s, dtype=float),
+        **options,
+    )
+    return BuiltProblem(problem, numbers)
+
+
+def _build_with_centers(
+    prepared: Prepared, choice: CenterChoice, options: dict[str, Any]
+) -> BuiltProblem:
+    rows, kernel, loss = prepared.rows, prepared.kernel, prepared.loss
+    if loss.surrogate is not None:
+        raise ValueError(
+            f"{loss!r} has no machine on centres: use loss='squared_hinge' or "
+            f"'huberized_hinge', or {choice.way_to_exact(rows)}."
+        )
+    if kernel.indefinite:
+        raise ValueError(
+            f"{kernel!r} is not positive semi-definite, so a machine on centres has no minimum: "
+            f"choose another kernel, or {choice.way_to_exact(rows)}."
+        )
+    if choice.given:
+        centers = _given_centers(choice.centers, prepared.columns, prepared.n_features)
+        numbers = np.arange(len(centers))
+    else:
+        if choice.centers not in CENTERS:
+            raise ValueError(
+                f"Unknown centers {choice.centers!r}. Known names: {', '.join(CENTERS)}; or give "
+                "the rows themselves."
+            )
+        m = choice.n_centers or min(DEFAULT_CENTERS, rows.shape[0])
+        p = len(prepared.columns)
+        centers, numbers = _pick_centers(
+            rows, prepared.columns, m, choice, kernel, np.full(p, 0.5 / p)
+        )
+    problem = CentredProblem(
+        rows,
+        prepared.columns,
+        np.ascontiguousarray(centers),
+        kernel,
+        loss,
+        n_outputs=prepared.targets.n_outputs,
+        total_weight=prepared.total_weight,
+        seed=choice.seed,
+        **options,
+    )
+    return BuiltProblem(problem, numbers)
+
+
+def refresh_centers(
+    built: BuiltProblem, prepared: Prepared, choice: CenterChoice, w: np.ndarray
+) -> BuiltProblem:
+    """Return the problem with centres chosen anew in the geometry of the weights.
+
+    Given centres are the user's, the exact method has none, and without a weight there is no
+    geometry: the problem is then returned as it is.
+    """
+    problem = built.problem
+    if problem.exact or choice.given or not w.any():
+        return built
+    everything = problem.features.everything
+    v = np.empty(problem.n_columns)
+    v[everything.columns] = everything.form_weights(w)
+    again = CenterChoice(choice.n_centers, choice.centers, choice.memory_budget, choice.seed + 1)
+    centers, numbers = _pick_centers(
+        prepared.rows, prepared.columns, len(problem.centers), again, prepared.kernel, v
+    )
+    return BuiltProblem(problem.with_centers(centers), numbers)
+
+
+def _pick_centers(
+    rows: Rows, columns: Columns, m: int, choice: CenterChoice, kernel: Kernel, v: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return standardised centres and their row numbers, chosen where the rows are."""
+    rng = np.random.default_rng(choice.seed)
+    n = rows.shape[0]
+    size = min(n, max(CANDIDATE_ROWS, CANDIDATES_PER_CENTER * m))
+    index = np.sort(rng.choice(n, size, replace=False))
+    arguments = (index, columns, m, choice.centers, kernel, v, choice.seed)
+    return rows.fetch(rows.apply(_centers_of, rows.sample(index), *arguments))
+
+
+def _centers_of(
+    sample: Sample,
+    index: np.ndarray,
+    columns: Columns,
+    m: int,
+    how: str,
+    kernel: Kernel,
+    v: np.ndarray,
+    seed: int,
+) -> tuple[np.ndarray, np.ndarray]:
+    counted = np.flatnonzero(np.asarray(sample.s) > 0)
+    X = columns.take(sample.X[counted])
+    chosen = choose_centers(X, m, how, kernel, v, seed)
+    return X[chosen], index[counted[chosen]]
+
+
+def _given_centers(centers: Any, columns: Columns, p: int) -> np.ndarray:
+    """Return centres that the user gave, standardised."""
+    Z = np.asarray(to_host(centers) if is_foreign(centers) else centers, dtype=float)
+    if Z.ndim != 2 or Z.shape[1] != p:
+        raise ValueError(f"centers must have {p} columns as X has, got shape {Z.shape}.")
+    if not np.isfinite(Z).all():
+        raise ValueError("centers contain NaN or infinity.")
+    return columns.take(Z)

@@ -1,0 +1,177 @@
+"""Dropping weak features where keeping and dropping are both local minima.
+
+With ``v = w**2`` the penalty is concave in ``v``: a weak feature may be kept at a local minimum
+although the machine without it is better. Two columns that say nearly the same may even share a
+weight at a saddle. No descent finds the way out, a trial does.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+
+import numpy as np
+from scipy.linalg.lapack import dposv
+
+from kernelknife._problem import IndefiniteKernelError, Problem
+from kernelknife.solvers.base import DropThresholds, Solution, Solver, StopRule
+
+__all__ = ["drop_weak"]
+
+# Dropping a feature is tried where the model says that the fit loses less than this share of
+# the penalty saved; in 240 points of paths, one drop in forty that paid lay beyond it.
+PRICE_GATE = 0.75
+# The two cheapest drops are looked at, whether they are tried or have to wait: a third seldom
+# pays first. Six steps tell whether one pays.
+DROPS, DROP_STEPS = 2, 6
+DROP_TOL, DROP_DAMPING = 1e-4, 1e-2  # of these steps, which start close to where they end
+LEAST_GAIN = 1e-6  # share of the objective that a drop must save
+INNER_TOL = 1e-3  # accuracy of the coefficients of a first look at a drop
+# A drop that failed is tried again after this share of the way to where it should pay, and at
+# the latest when the penalty has grown by the factor.
+RETRY_SHARE, RETRY_FACTOR = 0.95, 2.0
+# Two features this alike (squared correlation) may share one weight between them: one takes the
+# weight of both, on trial. Pairs are looked for among this many weights at most.
+ALIKE, MOST_ALIKE = 0.8, 64
+
+
+def drop_weak(
+    problem: Problem,
+    solver: Solver,
+    solution: Solution,
+    thresholds: DropThresholds,
+    callback: StopRule,
+) -> Solution:
+    """Drop single weights while that lowers the objective after a few steps.
+
+    Parameters
+    ----------
+    problem : Problem
+    solver : Solver
+        For the last steps of a machine that has lost a weight.
+    solution : Solution
+        A converged one.
+    thresholds : dict
+        Penalties below which a drop need not be tried again; those of drops that fail are added.
+    callback : callable
+    """
+    trials = _Trials(problem, solver, solution, thresholds)
+    while trials.best.w.any() and trials.improve():
+        pass
+    if trials.best is solution:
+        counts = (*solution.solves[:-1], solution.n_solves + trials.spent)
+        return replace(solution, solves=counts, drop_thresholds=thresholds)
+    rest = solver.loosened(solver.tol).solve(
+        problem, trials.best, solution.sparsity, callback=callback
+    )
+    offset = solution.n_solves + trials.spent
+    return replace(
+        rest,
+        drop_thresholds=thresholds,
+        history=(*trials.history, *rest.history[1:]),
+        solves=(*trials.solves, *(offset + count for count in rest.solves[1:])),
+        left_at=solution.left_at,
+    )
+
+
+class _Trials:
+    """The best solution so far, and what trials of drops have cost and shown."""
+
+    def __init__(
+        self, problem: Problem, solver: Solver, solution: Solution, thresholds: DropThresholds
+    ):
+        self.problem, self.solver, self.best = problem, solver, solution
+        self.thresholds = thresholds
+        self.price = solution.sparsity * problem.costs
+        self.spent, self.before = 0, solution.n_solves
+        self.history, self.solves = list(solution.history), list(solution.solves)
+
+    def improve(self) -> bool:
+        """Try drops until one lowers the objective; return whether one did."""
+        support = self.best.w.astype(bool).tobytes()
+        for j, start in _drops(self.problem, self.best):
+            if self.thresholds.get((j, support), 0.0) > self.best.sparsity:
+                continue
+            after = self._without(j, start)
+            if after is None:
+                continue
+            if after.objective < self.best.objective * (1.0 - LEAST_GAIN):
+                self.best = after
+                self.history.append(after.objective)
+                self.solves.append(self.before + self.spent)
+                return True
+            self.thresholds[j, support] = _retry_penalty(self.problem, self.best, after)
+        return False
+
+    def _without(self, j: int, start: np.ndarray) -> Solution | None:
+        """Take a few steps from weights without the ``j``-th, None where a look is enough."""
+        best = self.best
+        try:
+            trial = self.problem.solve(start, best.state.warm, tol=INNER_TOL)
+        except IndefiniteKernelError:
+            return None
+        self.spent += trial.inner.solves
+        objective = trial.smooth + float(self.price @ start)
+        if objective >= best.objective + self.price[j] * best.w[j]:
+            return None
+        quick = self.solver.loosened(max(self.solver.tol, DROP_TOL), DROP_STEPS)
+        begun = Solution.at(trial, best.sparsity, objective, damping=DROP_DAMPING)
+        after = quick.solve(self.problem, begun, best.sparsity)
+        self.spent += after.n_solves
+        return after
+
+
+def _retry_penalty(problem: Problem, best: Solution, after: Solution) -> float:
+    """Return the penalty below which a drop that has just failed cannot pay.
+
+    The objectives of the two branches change with the penalty as their sums of weights, which
+    tells where they will meet.
+    """
+    latest = RETRY_FACTOR * best.sparsity
+    rate = float(problem.costs @ (best.w - after.w))
+    if rate <= 0.0:
+        return latest
+    meeting = best.sparsity + (after.objective - best.objective) / rate
+    return min(best.sparsity + RETRY_SHARE * (meeting - best.sparsity), latest)
+
+
+def _drops(problem: Problem, solution: Solution) -> Iterator[tuple[int, np.ndarray]]:
+    """Yield weights that may be worth dropping, and weights to start from without each."""
+    yield from _merges(problem, solution)
+    yield from islice(_cheap_drops(problem, solution), DROPS)
+
+
+def _merges(problem: Problem, solution: Solution) -> Iterator[tuple[int, np.ndarray]]:
+    """Yield drops of one of two features that are alike, the other taking the weight of both."""
+    w = solution.w
+    active = np.flatnonzero(w)
+    if not 1 < len(active) <= MOST_ALIKE:
+        return
+    alike = np.triu(problem.similarity(active), 1)
+    for i, k in np.argwhere(alike >= ALIKE):
+        # The cheaper one stays; of two at the same price the heavier one.
+        pair = sorted((active[i], active[k]), key=lambda j: (problem.costs[j], -w[j]))
+        start = w.copy()
+        start[pair[0]] = min(np.hypot(w[pair[0]], w[pair[1]]), 1.0)
+        start[pair[1]] = 0.0
+        yield int(pair[1]), start
+
+
+def _cheap_drops(problem: Problem, solution: Solution) -> Iterator[tuple[int, np.ndarray]]:
+    """Yield drops that the model calls cheap, the cheapest first, the others moved as it says."""
+    model = problem.linearize(solution.state)
+    active, w = model.active, solution.w
+    Q = model.V.T @ model.V if model.gram is None else model.gram.copy()
+    Q.flat[:: len(Q) + 1] += 1e-6 * Q.diagonal().max() + 1e-12
+    inverse = dposv(Q, np.eye(len(Q)), lower=1)[1]
+    gradient = model.gradient + solution.sparsity * problem.costs[active]
+    price = 0.5 * w[active] ** 2 / inverse.diagonal() - gradient * w[active]
+    cost = solution.sparsity * problem.costs[active] * w[active]
+    for i in np.argsort(price, kind="stable"):
+        if price[i] > PRICE_GATE * cost[i]:
+            continue
+        # The others move as the model says they would, each by a factor 2 at most.
+        move = -inverse[i] / inverse[i, i] * w[active[i]]
+        start = w.copy()
+        start[active] += np.clip(move, -0.5 * w[active], w[active])
+        start[active[i]] = 0.0
+        yield int(active[i]), np.clip(start, 0.0, 1.0)
