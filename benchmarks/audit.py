@@ -1,0 +1,731 @@
+"""Fits of random problems, each checked by code that shares nothing with the package.
+
+    python benchmarks/audit.py --fits 5000 --seed 0 --jobs 1
+    python benchmarks/audit.py --seed 0 --show 17
+
+A problem is a draw of kernel, loss, task, sizes, groups, costs, sample weights, penalties,
+scales, copies, constants, and of the exact method or centres; draw ``k`` of a seed is always the
+same. Every fit is then judged by ``_oracle.py``, which knows the formulas and not the package:
+
+objective       the objective recomputed from the published attributes is ``objective_``
+ridge           with centres, what ``objective_`` has and the documents do not is nothing
+empty           the fit is no worse than the machine with all weights zero
+history         the fit is no worse than its own history, which never rises
+kkt             the KKT residual is not larger than ``kkt_residual_`` says
+silent          without a warning, weights and coefficients are stationary
+deserved        with a warning, weights or coefficients are not, or a descent is near
+descent         L-BFGS-B from the end point finds nothing lower by more than 0.1 %
+copies          moving the weight of copies to one of them lowers nothing (v = w**2)
+prediction      predictions recomputed, on the rows and on new ones
+weights         weights lie in [0, 1], are equal in a group and zero for constant columns
+crash           the fit does not raise, and warns of nothing but convergence
+
+Two kernels and losses need a word. The sigmoid kernel is indefinite, so its coefficients have no
+minimum, only a stationary point: their gradient is checked, and ``descent`` is not; a fit may be
+refused. With the hinge loss weights come from a Huberised hinge and coefficients from a support
+vector machine: ``objective``, ``empty`` and ``prediction`` are those of the hinge, ``history``,
+``kkt`` and ``descent`` those of the Huberised hinge at the same weights, and the machine's
+coefficients are judged by their duality gap. With both, weights and coefficients go unjudged.
+"""
+
+import argparse
+import sys
+import time
+import warnings
+from dataclasses import dataclass, field
+
+import numpy as np
+from _common import write
+from _oracle import (
+    FORM_OF,
+    LINEAR_IN_WEIGHTS,
+    Oracle,
+    make_loss,
+    pairs,
+    profile,
+    standardize_rows,
+    standardize_targets,
+)
+from joblib import Parallel, delayed
+from scipy.optimize import minimize
+from sklearn.exceptions import ConvergenceWarning
+
+from kernelknife import KnifeClassifier, KnifeRegressor, kernels, losses
+
+CHECKS = (
+    "objective", "ridge", "empty", "history", "kkt", "silent", "deserved", "descent", "copies",
+    "prediction", "weights", "crash",
+)  # fmt: skip
+KERNEL_SHARES = {
+    "rbf": 0.25,
+    "polynomial": 0.2,
+    "linear": 0.15,
+    "laplace": 0.15,
+    "matern": 0.1,
+    "rational_quadratic": 0.1,
+    "sigmoid": 0.05,
+}
+LOSSES = {
+    "regression": ("squared", "squared", "huber"),
+    "classification": ("squared_hinge", "logistic", "huberized_hinge", "hinge"),
+}
+
+TOL = 1e-4  # the estimators' default accuracy of the objective
+SAME = 1e-6  # relative difference of two computations of one number
+DESCENT = 1e-3  # relative decrease that counts as a descent
+# The loosest residual at which the solver's documentation calls weights stationary, and the one
+# at which no exact Newton step has to vouch for them.
+STATIONARY, SURELY = 3.0 * np.sqrt(TOL), 0.3 * np.sqrt(TOL)
+# Relative decrease that moving weight between copies may leave: it is free, so less than TOL.
+MERGED = 0.1 * TOL
+# Residuals are reported from coefficients of a step's accuracy, so they are only about right.
+KKT_SLACK = (1.1, 1e-3)
+# With centres the package adds a ridge on the coefficients to the objective, which its
+# documents do not mention: RIDGE times the loss's curvature, the rows, and the mean squared
+# diagonal of the kernel. Up to that much is allowed for, and the check "ridge" tells where it is
+# more than a rounding error. 0 allows for none.
+RIDGE = 1e-10
+# With v = w on centres, weights at zero can leave the coefficients undetermined, and with them
+# the derivative: the linear kernel always, the Laplace kernel where all are zero. A descent then
+# begins this far inside.
+LIFT = 1e-4
+DESCENT_STEPS = 12
+
+
+# -- drawing ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Draw:
+    """One random problem: data, and the arguments of the estimator."""
+
+    X: np.ndarray
+    y: np.ndarray
+    sample_weight: np.ndarray | None
+    new_rows: np.ndarray
+    task: str
+    kernel: tuple[str, dict]
+    loss: tuple[str, dict]
+    options: dict
+
+    def estimator(self):
+        """Return the unfitted estimator."""
+        classes = {
+            "rbf": kernels.RBF,
+            "polynomial": kernels.Polynomial,
+            "linear": kernels.Linear,
+            "laplace": kernels.Laplace,
+            "matern": kernels.Matern,
+            "rational_quadratic": kernels.RationalQuadratic,
+            "sigmoid": kernels.Sigmoid,
+        }
+        kernel = classes[self.kernel[0]](**self.kernel[1])
+        loss = losses.LOSSES[self.loss[0]](**self.loss[1])
+        knife = KnifeRegressor if self.task == "regression" else KnifeClassifier
+        return knife(kernel, loss, **self.options)
+
+    def fit(self):
+        """Return the fitted estimator."""
+        return self.estimator().fit(self.X, self.y, sample_weight=self.sample_weight)
+
+
+def draw(seed: int, index: int) -> Draw:
+    """Return problem ``index`` of a seed."""
+    rng = np.random.default_rng([seed, index])
+    n = int(np.exp(rng.uniform(np.log(20), np.log(81))))
+    standardize = bool(rng.random() < 0.75)
+    X, signal = _draw_columns(rng, n + 5, standardize)
+    task = "regression" if rng.random() < 0.5 else "classification"
+    y = _draw_targets(rng, signal[:n], task)
+    kernel = _draw_kernel(rng)
+    loss = _draw_loss(rng, task)
+    sample_weight = _draw_sample_weight(rng, n, y if task == "classification" else np.zeros(n))
+    alpha, sparsity = 10.0 ** rng.uniform(-5, 2), n * 10.0 ** rng.uniform(-4, 0.3)
+    options = {
+        "alpha": float(alpha),
+        "sparsity": 0.0 if rng.random() < 0.15 else float(sparsity),
+        "standardize": standardize,
+        "fit_intercept": bool(rng.random() < 0.8 or loss[0] == "hinge"),
+    }
+    p = X.shape[1]
+    if rng.random() < 0.2:
+        options["feature_groups"] = rng.integers(max(1, p // 2), size=p).tolist()
+    if rng.random() < 0.3:
+        costs = rng.uniform(0.2, 3.0, size=p) * (rng.random(p) < 0.8)
+        options["feature_costs"] = costs.tolist()
+    if rng.random() < 0.2 and loss[0] != "hinge" and kernel[0] != "sigmoid":
+        options.update(_draw_centers(rng, X[:n]))
+    return Draw(X[:n], y, sample_weight, X[n:], task, kernel, loss, options)
+
+
+def _draw_columns(rng, n, standardize):
+    """Return columns with copies, mirror images, constants and scales, and plain ones."""
+    p = int(rng.integers(1, 9))
+    kinds = (rng.normal, rng.uniform, lambda size: rng.integers(3, size=size).astype(float))
+    plain = np.column_stack([kinds[i](size=n) for i in rng.choice(3, p, p=(0.6, 0.3, 0.1))])
+    extra = []
+    for _ in range(int(rng.integers(5)) if rng.random() < 0.6 else 0):
+        source = plain[:, rng.integers(p)]
+        what = rng.random()
+        extra.append(
+            source if what < 0.5 else 1.0 - source if what < 0.8 else np.full(n, source[0])
+        )
+    X = np.column_stack([plain, *extra])
+    order = rng.permutation(X.shape[1])
+    if standardize:
+        scale = 10.0 ** rng.uniform(-3, 3, size=X.shape[1])
+        far = rng.random(X.shape[1]) < 0.01
+        scale[far] = 10.0 ** rng.choice([-150.0, 150.0], size=far.sum())
+        if rng.random() < 0.5:
+            scale[:] = 1.0
+    else:
+        scale = 10.0 ** rng.uniform(-1.0, 0.5, size=X.shape[1])
+    return (X * scale)[:, order], plain
+
+
+def _draw_targets(rng, plain, task):
+    """Return targets that depend on some of the columns, or on none."""
+    n, p = plain.shape
+    outputs = int(rng.choice([1, 1, 1, 2, 3])) if task == "regression" else 1
+    columns = []
+    for _ in range(outputs):
+        a, b = plain[:, rng.integers(p)], plain[:, rng.integers(p)]
+        truth = (np.sin(2 * a) + b, a * b, a**2 - b, a + b, 0.0 * a)[rng.integers(5)]
+        columns.append(truth + 10.0 ** rng.uniform(-2, 0) * rng.normal(size=n))
+    if task == "regression":
+        y = np.column_stack(columns) * 10.0 ** rng.uniform(-1, 1)
+        return y[:, 0] if outputs == 1 else y
+    classes = int(rng.choice([2, 2, 2, 3, 4]))
+    codes = np.empty(n, dtype=int)
+    codes[np.argsort(columns[0])] = np.arange(n) * classes // n
+    return codes
+
+
+def _draw_kernel(rng):
+    name = str(rng.choice(list(KERNEL_SHARES), p=list(KERNEL_SHARES.values())))
+    gamma = {"gamma": float(10.0 ** rng.uniform(-1, 0.5))}
+    given = {
+        "linear": {},
+        "polynomial": {"degree": int(rng.choice([1, 2, 2, 3])), "coef0": float(rng.integers(2))},
+        "matern": {**gamma, "nu": float(rng.choice([1.5, 2.5]))},
+        "rational_quadratic": {**gamma, "shape": float(10.0 ** rng.uniform(-0.5, 1))},
+        "sigmoid": {"gamma": float(rng.uniform(0.02, 0.2)), "coef0": 0.0},
+    }
+    return name, given.get(name, gamma)
+
+
+def _draw_loss(rng, task):
+    name = str(rng.choice(LOSSES[task]))
+    given = {
+        "huber": {"delta": float(rng.uniform(0.3, 2.0))},
+        "huberized_hinge": {"width": float(10.0 ** rng.uniform(-2, 0.5))},
+        "hinge": {"width": float(10.0 ** rng.uniform(-1, 0.3))},
+    }
+    return name, given.get(name, {})
+
+
+def _draw_sample_weight(rng, n, codes):
+    """Return None or weights, some of them zero, with two rows of every class left."""
+    kind = rng.random()
+    if kind < 0.5:
+        return None
+    s = rng.uniform(0.2, 2.0, size=n) if kind < 0.8 else rng.integers(4, size=n).astype(float)
+    if kind > 0.65:
+        s[rng.random(n) < 0.15] = 0.0
+    for code in np.unique(codes):
+        mine = np.flatnonzero(codes == code)
+        s[mine[:2]] = np.maximum(s[mine[:2]], 0.5)
+    return s
+
+
+def _draw_centers(rng, X):
+    """Return the arguments of centres: a number and a rule, or the centres themselves."""
+    m = int(rng.integers(3, max(4, len(X) // 2)))
+    if rng.random() < 0.6:
+        return {"n_centers": m, "centers": str(rng.choice(["kmeans++", "uniform", "leverage"]))}
+    rows = X[rng.choice(len(X), m, replace=False)]
+    return {
+        "centers": rows
+        + 0.05 * np.std(X / _unit(X), axis=0) * _unit(X) * rng.normal(size=rows.shape)
+    }
+
+
+def _unit(X):
+    largest = np.abs(X).max(axis=0)
+    return np.where(largest > 0, largest, 1.0)
+
+
+# -- judging ------------------------------------------------------------------------------
+
+
+@dataclass
+class Verdict:
+    """What was found: per check, how bad it is and whether that is too bad."""
+
+    index: int
+    kernel: str
+    exact: bool
+    warned: bool = False
+    refused: bool = False
+    failed: dict = field(default_factory=dict)
+    worst: dict = field(default_factory=dict)
+    notes: list = field(default_factory=list)
+
+    def note(self, check: str, size: float, limit: float) -> None:
+        """Record the size of an error, which fails beyond the limit or where it is no number."""
+        self.failed[check] = bool(not size <= limit)
+        self.worst[check] = float(size)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """The rows that count, standardised by the audit."""
+
+    X: np.ndarray  # columns that vary
+    Y: np.ndarray
+    s: np.ndarray
+    rows: np.ndarray  # of the user's, those with a weight
+    varying: np.ndarray
+    center: np.ndarray
+    scale: np.ndarray
+    target_center: np.ndarray
+    target_scale: np.ndarray
+    groups: np.ndarray  # of the columns that vary
+    costs: np.ndarray
+
+    def standardized(self, X):
+        """Return a user's rows as the kernel sees them."""
+        return (X[:, self.varying] - self.center) / self.scale
+
+
+def prepare(problem: Draw) -> Prepared:
+    """Standardise a problem as the documentation of the estimators says."""
+    n, p = problem.X.shape
+    s = np.ones(n) if problem.sample_weight is None else problem.sample_weight
+    rows = np.flatnonzero(s)
+    X, y, s = problem.X[rows], problem.y[rows], s[rows]
+    scale = problem.options["standardize"]
+    centred = FORM_OF[problem.kernel[0]] != "dot"
+    varying, center, spread = standardize_rows(X, s, scale=scale, center=centred)
+    if problem.task == "classification":
+        classes = np.unique(y)[1:] if len(np.unique(y)) == 2 else np.unique(y)
+        Y = np.where(y[:, None] == classes, 1.0, -1.0)
+        moments = np.zeros(Y.shape[1]), np.ones(Y.shape[1])
+    else:
+        y = y.reshape(len(y), -1)
+        moments = np.zeros(y.shape[1]), np.ones(y.shape[1])
+        if scale:
+            moments = standardize_targets(y, s, robust=problem.loss[0] == "huber")
+        Y = (y - moments[0]) / moments[1]
+    groups = np.asarray(problem.options.get("feature_groups", np.arange(p)))[varying]
+    groups = np.unique(groups, return_inverse=True)[1]
+    costs = np.asarray(problem.options.get("feature_costs", np.ones(p)))[varying]
+    standardized = (X[:, varying] - center) / spread
+    return Prepared(standardized, Y, s, rows, varying, center, spread, *moments, groups, costs)
+
+
+@dataclass(frozen=True)
+class Published:
+    """The fitted machine as its attributes tell it."""
+
+    oracle: Oracle
+    w: np.ndarray  # of the selected columns
+    C: np.ndarray
+    b: np.ndarray
+    selected: np.ndarray  # among the columns that vary
+    value: float
+    rounding: float
+
+
+def published_machine(problem: Draw, model, data: Prepared) -> Published:
+    """Return the machine of ``weights_``, ``support_vectors_``, ``dual_coef_``, ``intercept_``."""
+    weights = model.weights_[data.varying]
+    selected = np.flatnonzero(weights)
+    w, C, b = weights[selected], model.dual_coef_, model.intercept_
+    oracle = Oracle(
+        data.X[:, selected],
+        model.support_vectors_,
+        data.Y,
+        data.s,
+        *problem.kernel,
+        make_loss(problem.loss[0], next(iter(problem.loss[1].values()), None)),
+        problem.options["alpha"],
+        problem.options["sparsity"] * data.costs[selected],
+        np.arange(len(selected)),
+        problem.options["fit_intercept"],
+    )
+    # Rows far from the origin lose digits when they are centred.
+    lost = 1.0 + np.max(np.abs(data.center / data.scale), initial=0.0)
+    return Published(
+        oracle, w, C, b, selected, oracle.value(w, C, b), 50.0 * lost * oracle.rounding(w, C, b)
+    )
+
+
+def full_problem(problem: Draw, model, data: Prepared, published: Published):
+    """Return the oracle whose weights can move, the fitted weights and coefficients in its terms.
+
+    Where ``v = w**2`` a weight at zero stays there, so the selected columns are all; the others
+    are all columns, unless centres were chosen by the package and cannot be told from what it
+    publishes.
+    """
+    Z, C = full_centers(problem, model, data, published)
+    every = problem.kernel[0] in LINEAR_IN_WEIGHTS and Z.shape[1] == data.X.shape[1]
+    used = np.arange(data.X.shape[1]) if every else published.selected
+    X, weights = data.X[:, used], model.weights_[data.varying][used]
+    Z = X if "centers" not in problem.options else Z if every else Z[:, : len(used)]
+    kept, owner = np.unique(data.groups[used], return_inverse=True)
+    costs = np.bincount(data.groups, data.costs)[kept]
+    w = np.zeros(len(kept))
+    w[owner] = weights
+    name, given = problem.loss[0], next(iter(problem.loss[1].values()), None)
+    loss = make_loss("huberized_hinge" if name == "hinge" else name, given)
+    options = problem.options
+    oracle = Oracle(
+        X, Z, data.Y, data.s, *problem.kernel, loss, options["alpha"],
+        options["sparsity"] * costs, owner, options["fit_intercept"],
+    )  # fmt: skip
+    return oracle, w, (C, published.b)
+
+
+def full_centers(problem, model, data, published):
+    """Return the centres, in all columns where they are known, and their coefficients."""
+    if "centers" not in problem.options:
+        C = np.zeros((len(data.rows), published.C.shape[1]))
+        C[np.searchsorted(data.rows, model.support_)] = published.C
+        return data.X, C
+    given = problem.options["centers"]
+    if not isinstance(given, str):
+        Z = data.standardized(given)
+        C = np.zeros((len(Z), published.C.shape[1]))
+        C[model.support_] = published.C
+        return Z if problem.kernel[0] in LINEAR_IN_WEIGHTS else Z[:, published.selected], C
+    # Chosen centres are rows: find them by the selected columns, where those tell.
+    Z, X = model.support_vectors_, data.X[:, published.selected]
+    same = (np.abs(Z[:, None, :] - X[None, :, :]) <= 1e-9 * (1.0 + np.abs(X))).all(axis=2)
+    told = len(Z) > 0 and Z.shape[1] > 0 and bool((same.sum(axis=1) == 1).all())
+    if told and problem.kernel[0] in LINEAR_IN_WEIGHTS:
+        Z = data.X[same.argmax(axis=1)]
+    return Z, published.C
+
+
+def relative(size, value, scale):
+    """Return an error relative to a value, which tiny alphas can bring down to rounding."""
+    return size / max(abs(value), 1e-9 * scale)
+
+
+def kkt_of(w, gradient, scale):
+    """Return how far a projected gradient step, scaled to have no units, moves a weight."""
+    return float(np.max(np.abs(w - np.clip(w - gradient / scale, 0.0, 1.0)), initial=0.0))
+
+
+def audit(seed: int, index: int) -> Verdict:
+    """Draw, fit and judge one problem."""
+    problem = draw(seed, index)
+    verdict = Verdict(index, problem.kernel[0], "centers" not in problem.options)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            model = problem.fit()
+        except Exception as error:  # whatever a fit raises is a finding
+            # A sigmoid kernel may be refused, in words.
+            verdict.refused = problem.kernel[0] == "sigmoid" and isinstance(error, ValueError)
+            verdict.note("crash", 0.0 if verdict.refused else np.inf, 0.0)
+            verdict.notes.append(f"{type(error).__name__}: {error}")
+            return verdict
+    others = [w for w in caught if not issubclass(w.category, ConvergenceWarning)]
+    verdict.warned = len(others) < len(caught)
+    verdict.note("crash", float(len(others)), 0.0)
+    verdict.notes.extend(str(w.message) for w in caught)
+    with np.errstate(all="ignore"):
+        judge(problem, model, verdict)
+    return verdict
+
+
+def judge(problem: Draw, model, verdict: Verdict) -> None:
+    """Run every check on a fitted model."""
+    data = prepare(problem)
+    check_weights(problem, model, data, verdict)
+    published = published_machine(problem, model, data)
+    empty = published.oracle.empty_value()
+    ridge = check_objective(problem, model, published, empty, verdict)
+    slack = published.rounding / max(abs(published.value), 1e-9 * empty)
+    verdict.note("empty", relative(published.value - empty, empty, empty), SAME + slack)
+    check_prediction(problem, model, data, published, verdict)
+    check_copies(data, published, verdict)
+    if problem.kernel[0] == "sigmoid":
+        stationarity, reached = sigmoid_stationarity(problem, model, data, published)
+    else:
+        stationarity, reached = check_descent(problem, model, data, published, ridge, verdict)
+    history = np.append(model.history_, reached)
+    rise = relative(np.max(history - np.minimum.accumulate(history)), reached, empty)
+    verdict.note("history", rise, SAME + slack)
+    residual, left, descent = stationarity
+    verdict.worst.update(residual=residual, left=left)
+    factor, allowance = KKT_SLACK
+    verdict.note("kkt", residual - factor * model.kkt_residual_, allowance)
+    if problem.kernel[0] == "sigmoid" and problem.loss[0] == "hinge":
+        return
+    if verdict.warned:
+        fine = residual <= SURELY and left <= SAME and descent <= TOL
+        verdict.note("deserved", float(fine), 0.0)
+    else:
+        verdict.note("silent", max(residual / STATIONARY, left / TOL), 1.0)
+
+
+def check_weights(problem, model, data, verdict):
+    """Weights lie in the box, groups share them, constant columns have none."""
+    w = model.weights_
+    bad = not ((w >= 0.0) & (w <= 1.0)).all()
+    bad |= bool(np.delete(w, data.varying).any())
+    for group in range(data.groups.max() + 1):
+        bad |= bool(np.ptp(w[data.varying][data.groups == group]) > 0.0)
+    verdict.note("weights", float(bad), 0.0)
+
+
+def check_objective(problem, model, published, empty, verdict):
+    """Compare ``objective_`` with the recomputed one; return the ridge that explains the rest."""
+    off = model.objective_ - published.value
+    ridge = 0.0
+    if not verdict.exact:
+        squares = max(float(np.sum(published.C**2)), 1e-300)
+        # The constants of the losses' second derivatives, which the ridge is relative to.
+        bound = {"logistic": 0.25, "huberized_hinge": 1.0 / problem.loss[1].get("width", 1.0)}
+        most = RIDGE * bound.get(problem.loss[0], 2.0) * len(problem.X) * largest_diagonal(problem)
+        ridge = float(np.clip(off / squares, 0.0, most))
+        off -= ridge * squares
+        verdict.note("ridge", relative(ridge * squares, published.value, empty), SAME)
+    slack = published.rounding / max(abs(published.value), 1e-9 * empty)
+    verdict.note("objective", relative(abs(off), published.value, empty), SAME + slack)
+    return ridge
+
+
+def largest_diagonal(problem):
+    """Return a bound of the squared kernel of a row with itself, at the scaled start."""
+    if FORM_OF[problem.kernel[0]] != "dot":
+        return 1.0
+    data = prepare(problem)
+    rows = data.X
+    if not isinstance(problem.options["centers"], str):
+        rows = np.vstack([rows, data.standardized(problem.options["centers"])])
+    form = 0.5 * np.max(np.mean(rows**2, axis=1))
+    return float(profile(*problem.kernel, np.array(form)) ** 2)
+
+
+def check_prediction(problem, model, data, published, verdict):
+    """Recompute scores and predictions of the rows and of new ones."""
+    rows = np.vstack([problem.X, problem.new_rows])
+    X = data.standardized(rows)[:, published.selected]
+    oracle, C, b = published.oracle, published.C, published.b
+    v = published.w if oracle.kernel in LINEAR_IN_WEIGHTS else published.w**2
+    K = profile(*problem.kernel, pairs(FORM_OF[oracle.kernel], X, model.support_vectors_) @ v)
+    scores = K @ C + b
+    # A number of rounding errors of the sum's terms, and what a score needs of digits.
+    lost = 1.0 + np.max(np.abs(data.center / data.scale), initial=0.0)
+    rounding = 1e4 * np.finfo(float).eps * lost * (np.abs(K) @ np.abs(C) + np.abs(b))
+    limit = 1e-9 * max(np.max(np.abs(scores)), np.max(np.abs(data.Y))) + rounding
+    if problem.task == "regression":
+        found = model.predict(rows).reshape(len(rows), -1)
+        found = (found - data.target_center) / data.target_scale
+        wrong = 0.0
+    else:
+        found = model.decision_function(rows).reshape(len(rows), -1)
+        two = scores.shape[1] == 1
+        codes = (scores[:, 0] > 0).astype(int) if two else scores.argmax(axis=1)
+        ranked = np.sort(np.column_stack([scores, 0 * scores]) if two else scores, axis=1)
+        clear = ranked[:, -1] - ranked[:, -2] > 2.0 * limit.max()
+        wrong = float((model.predict(rows) != model.classes_[codes])[clear].any())
+    verdict.note("prediction", max(np.max(np.abs(found - scores) / limit), 2.0 * wrong), 1.0)
+
+
+def check_copies(data, published, verdict):
+    """Move the weight of two equal columns to the cheaper one: the kernel does not change."""
+    oracle, w = published.oracle, published.w
+    if not oracle.squared or len(w) < 2:
+        return
+    alone = np.bincount(data.groups)[data.groups[published.selected]] == 1
+    gains = [0.0]
+    for i in np.flatnonzero(alone):
+        for j in np.flatnonzero(alone[:i]):
+            gap = np.abs(oracle.across[:, :, i] - oracle.across[:, :, j])
+            if np.max(gap, initial=0.0) > 1e-9 * (1.0 + np.max(np.abs(oracle.across), initial=0)):
+                continue
+            radius = np.hypot(w[i], w[j])
+            most = min(radius, 1.0)
+            rest = np.sqrt(max(radius**2 - most**2, 0.0))
+            cheap, dear = np.sort(oracle.penalty[[i, j]])
+            before = oracle.penalty[i] * w[i] + oracle.penalty[j] * w[j]
+            gains.append(before - cheap * most - dear * rest)
+    verdict.note("copies", max(gains) / max(abs(published.value), 1e-300), MERGED)
+
+
+def sigmoid_stationarity(problem, model, data, published):
+    """Return what :func:`check_descent` does, from the gradients alone.
+
+    With the hinge loss there is nothing to compare: neither have its coefficients a minimum,
+    nor are those published that the weights were found with.
+    """
+    if problem.loss[0] == "hinge":
+        return (0.0, 0.0, 0.0), model.history_[-1]
+    oracle, w, (C, b) = full_problem(problem, model, data, published)
+    G = oracle.slopes(w, C, b)
+    residual = kkt_of(w, oracle.gradient(w, C, b), oracle.constant_value())
+    size = np.maximum(np.max(np.abs(G), axis=0), 1e-300)
+    left = np.max(np.abs(G + 2.0 * oracle.alpha * C) / size)
+    if oracle.fit_intercept:
+        left = max(left, np.max(np.abs(G.sum(axis=0)) / np.abs(G).sum(axis=0)))
+    return (residual, float(left), 0.0), model.objective_
+
+
+def check_descent(problem, model, data, published, ridge, verdict):
+    """Descend from where the fit ended.
+
+    Returns what is left: the KKT residual, the share of the objective that better coefficients
+    would gain, and that better weights would gain; and the objective to compare the history with.
+    """
+    oracle, w, warm = full_problem(problem, model, data, published)
+    scale = oracle.constant_value()
+    if problem.loss[0] == "hinge":
+        *machine, base = oracle.minimize(w, warm)
+        # Neither the machine nor the one that the weights were found with should be improvable.
+        left, reached = max(duality_gap(published), model.history_[-1] - base), base
+    else:
+        *machine, best = oracle.minimize(w, warm, ridge)
+        base, reached = published.value + ridge * float(np.sum(published.C**2)), model.objective_
+        left = base - best
+    left = relative(left - published.rounding, base, scale)
+    # Of several minimisers one gives a bound of the derivative at a weight of zero: if that
+    # goes down, so does the objective.
+    residual = kkt_of(w, oracle.gradient(w, *machine), scale)
+    if not verdict.exact and not oracle.squared and (oracle.kernel == "linear" or not w.any()):
+        w = np.maximum(w, LIFT)
+    lowest = descend(oracle, w, machine, ridge, base, scale)
+    descent = relative(base - lowest - published.rounding, base, scale)
+    verdict.note("descent", descent, DESCENT)
+    return (residual, left, descent), reached
+
+
+def descend(oracle, w, machine, ridge, base, scale):
+    """Return the lowest objective that a few steps of L-BFGS-B find."""
+    warm = list(machine)
+
+    def eliminated(w):
+        warm[0], warm[1], value = oracle.minimize(w, warm, ridge)
+        return value / scale, oracle.gradient(w, warm[0], warm[1]) / scale
+
+    # Divided by the scale, a first step is as long as the KKT residual: it stays near. Steps
+    # that gain a hundredth of what counts as a descent are not worth their time.
+    share = abs(base) / scale
+    options = {
+        "maxiter": DESCENT_STEPS,
+        "maxfun": 2 * DESCENT_STEPS,
+        "ftol": 0.01 * DESCENT * share,
+        "gtol": 1e-2 * DESCENT * share,
+    }
+    if not len(w):
+        return np.inf
+    bounds = [(0.0, 1.0)] * len(w)
+    found = minimize(eliminated, w, jac=True, bounds=bounds, method="L-BFGS-B", options=options)
+    return found.fun * scale
+
+
+def duality_gap(published):
+    """Return how far a hinge machine is from its minimum, at most.
+
+    With ``u = 2 alpha y c`` in ``[0, s]`` and ``y'u = 0`` the dual is ``sum u - alpha c'K c``.
+    """
+    oracle, C = published.oracle, published.C
+    _, M = oracle.matrices(published.w)
+    total = np.sum(2.0 * oracle.alpha * np.abs(C)) - oracle.alpha * np.sum(C * (M @ C))
+    primal = published.value - oracle.penalty @ published.w
+    # What the constraints miss is paid for at the price of the intercept.
+    missed = 2.0 * oracle.alpha * np.abs(C.sum(axis=0)) @ np.abs(published.b)
+    return float(primal - total + missed)
+
+
+# -- the table ----------------------------------------------------------------------------
+
+
+def table(verdicts: list[Verdict], seed: int) -> list[dict]:
+    """Return rates per check: of all fits, of exact ones and centres, and of each kernel."""
+    parts = {"all": verdicts}
+    parts["exact"] = [v for v in verdicts if v.exact]
+    parts["centres"] = [v for v in verdicts if not v.exact]
+    for kernel in KERNEL_SHARES:
+        parts[kernel] = [v for v in verdicts if v.kernel == kernel]
+    rows = []
+    for check in CHECKS:
+        for part, chosen in parts.items():
+            judged = [v for v in chosen if check in v.failed]
+            failed = [v for v in judged if v.failed[check]]
+            rows.append(
+                {
+                    "check": check,
+                    "fits": part,
+                    "checked": len(judged),
+                    "failed": len(failed),
+                    "share": f"{len(failed) / max(len(judged), 1):.5f}",
+                    "worst": f"{max((v.worst[check] for v in judged), default=0.0):.1e}",
+                    "examples": " ".join(str(v.index) for v in failed[:5]),
+                    "seed": seed,
+                }
+            )
+    return rows
+
+
+def show(seed: int, index: int) -> None:
+    """Print a draw, what was found, and how to have it again."""
+    problem, verdict = draw(seed, index), audit(seed, index)
+    n, p = problem.X.shape
+    print(f"{problem.task}, {n} x {p}, kernel {problem.kernel}, loss {problem.loss}")
+    weights = "none" if problem.sample_weight is None else "given"
+    print(f"targets {problem.y.shape}, sample weights {weights}")
+    for name, value in problem.options.items():
+        shown = f"array {value.shape}" if isinstance(value, np.ndarray) else value
+        print(f"  {name} = {shown}")
+    for check in CHECKS:
+        if check in verdict.failed:
+            mark = "FAILED" if verdict.failed[check] else "ok"
+            print(f"{check:12s} {mark:6s} {verdict.worst[check]:.2e}")
+    print(*verdict.notes, sep="\n")
+    print("again, from benchmarks/:")
+    print(f"  from audit import draw; problem = draw({seed}, {index}); model = problem.fit()")
+
+
+def run(n_fits: int, seed: int = 0, n_jobs: int = 1) -> list[Verdict]:
+    """Return the verdicts of the first draws of a seed."""
+    if n_jobs == 1:
+        return [audit(seed, index) for index in range(n_fits)]
+    return Parallel(n_jobs=n_jobs)(delayed(audit)(seed, index) for index in range(n_fits))
+
+
+def main() -> None:
+    """Read the arguments, audit, print and write the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--fits", type=int, default=5000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--show", type=int, metavar="K", help="print draw K and how to repeat it")
+    given = parser.parse_args()
+    if given.show is not None:
+        show(given.seed, given.show)
+        return
+    begin = time.perf_counter()
+    verdicts = run(given.fits, given.seed, given.jobs)
+    seconds = time.perf_counter() - begin
+    rows = table(verdicts, given.seed)
+    write("audit", rows)
+    for row in rows:
+        if row["fits"] == "all" or row["failed"]:
+            print(
+                f"{row['check']:12s} {row['fits']:20s} {row['failed']:6d} of {row['checked']:6d}"
+                f"  {row['share']}  worst {row['worst']}  {row['examples']}"
+            )
+    warned, refused = sum(v.warned for v in verdicts), sum(v.refused for v in verdicts)
+    print(
+        f"{warned} fits warned, {refused} were refused; {len(verdicts) / seconds:.1f} a second",
+        file=sys.stderr,
+    )
+
+
+if __name__ == "__main__":
+    main()
