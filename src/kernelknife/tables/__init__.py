@@ -1,0 +1,15 @@
+"""Tables: from a file or a data frame to columns of numbers that an estimator can use.
+
+:func:`read_table` reads a file into a pandas data frame, :func:`make_table` chooses the target
+and the features among its columns, and :class:`TableEncoder` turns the features into numbers. A
+text column becomes one column of zeros and ones per level, and all of these share one weight, so
+that a selection names the columns that the user knows. A table that cannot be used is refused with
+a :class:`TableError` that says why and what to do.
+"""
+
+from kernelknife.tables.encoding import TableEncoder, unseen_levels
+from kernelknife.tables.errors import TableError
+from kernelknife.tables.making import Table, make_table
+from kernelknife.tables.reading import read_table
+
+__all__ = ["Table", "TableEncoder", "TableError", "make_table", "read_table", "unseen_levels"]

@@ -1,0 +1,96 @@
+"""Checks of the columns of a table: what is refused, and what the user is told to doubt."""
+
+import numpy as np
+
+from kernelknife._support.optional import import_optional
+from kernelknife.tables.columns import is_text
+from kernelknife.tables.errors import TableError, listing
+
+__all__ = ["check_commas", "check_texts", "describe_kinds", "find_doubts"]
+
+# A text column with more levels is taken for an identifier: names of thirty kinds of a thing are
+# common, names of a hundred are hardly ever a variable that so few rows can tell apart.
+MOST_LEVELS = 30
+# If at least this share of the texts in a column are numbers, the others are probably slips.
+SHARE_OF_NUMBERS = 0.5
+ROWS_FOR_DATES = 50  # enough rows to recognise dates, and quick in long tables
+# Fewer consecutive integers than this are probably a scale, such as a grade, and no row number.
+FEWEST_ROW_NUMBERS = 10
+
+
+def check_texts(frame) -> None:
+    """Raise where a text column holds dates, numbers with slips, or an identifier."""
+    for name in frame.columns:
+        if is_text(frame[name]):
+            _check_text(name, frame[name])
+
+
+def _check_text(name, column):
+    """Raise where one text column cannot be used."""
+    pandas = import_optional("pandas", "kernelknife[cli]", "Reading a table")
+    if column.dtype.kind in "Mm" or _looks_like_dates(column):
+        raise TableError(
+            f"Column {name} holds dates. Turn them into numbers, such as days since the first, "
+            f"or leave the column out with --drop {name!r}."
+        )
+    texts = column.dropna().astype(str)
+    check_commas(name, texts)
+    numbers = pandas.to_numeric(texts, errors="coerce").notna()
+    if len(texts) and SHARE_OF_NUMBERS <= numbers.mean() < 1:
+        slips = texts[~numbers]
+        raise TableError(
+            f"Column {name} holds numbers and {len(slips)} other texts "
+            f"({listing(slips.unique())}). If they stand for missing values, say so: "
+            f"--missing {slips.iloc[0]!r}."
+        )
+    levels = texts.nunique()
+    if levels > MOST_LEVELS:
+        raise TableError(
+            f"Column {name} has {levels} different texts in {len(column)} rows. An identifier? "
+            f"Leave it out with --drop {name!r}; if it marks rows that belong together, use "
+            f"--group {name!r}."
+        )
+
+
+def _looks_like_dates(column):
+    """Return whether the first texts of a column are dates in the form 2024-12-31."""
+    texts = column.dropna().astype(str).head(ROWS_FOR_DATES)
+    return len(texts) > 0 and bool(texts.str.match(r"^\d{4}-\d{2}-\d{2}([ T].*)?$").all())
+
+
+def check_commas(name, texts) -> None:
+    """Raise where numbers are written with a decimal comma."""
+    if len(texts) and texts.str.match(r"^-?\d+,\d+$").mean() > SHARE_OF_NUMBERS:
+        raise TableError(
+            f"Column {name} holds numbers with commas ({texts.iloc[0]}): use --decimal , if they "
+            "are decimal commas, else take the commas out."
+        )
+
+
+def describe_kinds(frame) -> list[str]:
+    """Say how many columns hold numbers, and which hold texts."""
+    texts = [name for name in frame.columns if is_text(frame[name])]
+    notes = [f"{frame.shape[1] - len(texts)} columns of numbers"]
+    if texts:
+        notes.append(f"{len(texts)} of text, one weight each: {listing(texts)}")
+    return notes
+
+
+def find_doubts(frame) -> list[str]:
+    """Say what may make the errors look better than they are: row numbers and copies of rows."""
+    notes = []
+    for name in frame.columns:
+        column = frame[name]
+        if column.dtype.kind in "iu" and len(column) > FEWEST_ROW_NUMBERS:
+            ordered = np.sort(column.to_numpy())
+            if (np.diff(ordered) == 1).all():
+                notes.append(
+                    f"column {name} looks like a row number: --drop {name!r} leaves it out"
+                )
+    copies = int(frame.duplicated().sum())
+    if copies:
+        notes.append(
+            f"{copies} rows are copies of others: where one copy trains and the other tests, the "
+            "errors look too small"
+        )
+    return notes

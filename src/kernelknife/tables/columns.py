@@ -1,0 +1,62 @@
+"""What a column of a data frame holds: numbers or texts, gaps, infinite values."""
+
+import numpy as np
+
+from kernelknife.tables.errors import TableError, listing
+
+__all__ = ["as_numbers", "check_missing", "first_text", "is_text"]
+
+NUMBER_KINDS = "biuf"  # NumPy's codes for booleans, integers, unsigned integers and floats
+
+
+def is_text(column) -> bool:
+    """Return whether a column is treated as text: everything but numbers and booleans is.
+
+    pandas' nullable types (``Int64``, ``boolean``) have the kind of the numbers that they hold.
+    """
+    return column.dtype.kind not in NUMBER_KINDS
+
+
+def as_numbers(column) -> np.ndarray:
+    """Return a column of numbers as floats, with NaN where a value is missing."""
+    return column.to_numpy(dtype=float, na_value=np.nan)
+
+
+def first_text(column) -> str:
+    """Describe the first value of a column that is not a number, for a message."""
+    for row, value in enumerate(column):
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            return f"{value!r} in row {row + 1}"
+    return "numbers written as texts"
+
+
+def check_missing(frame, impute, advice: str) -> None:
+    """Raise where values are infinite, or missing although nothing will replace them.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    impute : {None, "median"}
+        None refuses missing values.
+    advice : str
+        The sentence that tells the user what to do about missing values.
+    """
+    infinite = {}
+    for name in frame.columns:
+        if not is_text(frame[name]):
+            count = int(np.isinf(as_numbers(frame[name])).sum())
+            if count:
+                infinite[name] = count
+    if infinite:
+        counts = listing(f"{name} ({count})" for name, count in infinite.items())
+        raise TableError(f"Infinite values in {counts}. Replace them, or leave the columns out.")
+    if impute is not None:
+        return
+    gaps = frame.isna().sum()
+    gaps = gaps[gaps > 0]
+    if len(gaps):
+        rows = int(frame.isna().any(axis=1).sum())
+        counts = listing(f"{name} ({count})" for name, count in gaps.items())
+        raise TableError(f"Values are missing in {rows} of {len(frame)} rows: {counts}. {advice}")

@@ -1,0 +1,153 @@
+"""From the columns of a data frame to columns of numbers."""
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from kernelknife.tables.columns import as_numbers, check_missing, first_text, is_text
+from kernelknife.tables.errors import TableError, listing
+
+__all__ = ["TableEncoder", "unseen_levels"]
+
+FILL_ADVICE = "Fill them in, or fit a model again with --impute median."
+MISSING_LEVEL = ""  # the level of a text column that stands for a missing text
+
+
+class TableEncoder(TransformerMixin, BaseEstimator):
+    """Turn the columns of a data frame into columns of numbers.
+
+    A column of numbers stays as it is. A text column becomes one column of zeros and ones per
+    level, where a level is one of the different texts in it.
+
+    Parameters
+    ----------
+    impute : {None, "median"}, default=None
+        ``"median"`` replaces missing numbers by the median of their column, and makes missing
+        texts a level of their own. None refuses missing values.
+
+    Attributes
+    ----------
+    columns_ : list of str
+        Names of the columns of the data frame, in order.
+    levels_ : dict of list of str
+        Levels of every text column.
+    medians_ : dict of float
+        Median of every column of numbers.
+    feature_groups_ : ndarray of str
+        For every column that comes out, the name of the column that it came from.
+    """
+
+    # Saved models name this class by its public path, so that they do not depend on the file
+    # that it is defined in.
+    __module__ = "kernelknife.tables"
+
+    def __init__(self, impute=None):
+        self.impute = impute
+
+    def fit(self, X, y=None):
+        """Learn the levels of text columns and the medians of columns of numbers.
+
+        Parameters
+        ----------
+        X : DataFrame
+        y : ignored
+
+        Returns
+        -------
+        self : object
+        """
+        self.columns_ = [str(name) for name in X.columns]
+        self.levels_, self.medians_, groups = {}, {}, []
+        for name, label in zip(self.columns_, X.columns, strict=True):
+            column = X[label]
+            if is_text(column):
+                self.levels_[name] = self._find_levels(column)
+                groups += [name] * len(self.levels_[name])
+            else:
+                numbers = as_numbers(column)
+                finite = numbers[np.isfinite(numbers)]
+                self.medians_[name] = float(np.median(finite)) if len(finite) else 0.0
+                groups.append(name)
+        self.feature_groups_ = np.array(groups, dtype=str)
+        self.n_features_in_ = len(self.columns_)
+        return self
+
+    def _find_levels(self, column):
+        """Return the different texts of a column, sorted, and a level for missing ones."""
+        levels = sorted(str(value) for value in column[column.notna()].unique())
+        if self.impute is not None and column.isna().any():
+            levels.append(MISSING_LEVEL)
+        return levels
+
+    @property
+    def first_columns(self):
+        """For every column of the data frame, the index of the first column that it becomes."""
+        return [int(np.argmax(self.feature_groups_ == name)) for name in self.columns_]
+
+    def transform(self, X, needed=None):
+        """Return the columns of numbers, one row per row of the data frame.
+
+        Parameters
+        ----------
+        X : DataFrame
+            It holds the columns of the fit in any order; further columns are ignored.
+        needed : list of str, default=None
+            Columns that the caller will use. All others may be absent and are returned as
+            constants. None needs every column.
+
+        Returns
+        -------
+        ndarray
+        """
+        check_is_fitted(self)
+        needed = self.columns_ if needed is None else list(needed)
+        absent = [name for name in needed if name not in X.columns]
+        if absent:
+            raise TableError(f"The table lacks columns that the model needs: {listing(absent)}.")
+        check_missing(X[needed], self.impute, FILL_ADVICE)
+        parts = [
+            self._encode(name, X[name]) if name in needed else self._constant(name, len(X))
+            for name in self.columns_
+        ]
+        return np.hstack(parts) if parts else np.empty((len(X), 0))
+
+    def _constant(self, name, n_rows):
+        """Return the columns of a name that will not be used."""
+        width = len(self.levels_.get(name, [name]))
+        return np.full((n_rows, width), self.medians_.get(name, 0.0))
+
+    def _encode(self, name, column):
+        """Return what a column of the data frame becomes, an array of one or more columns."""
+        if name in self.levels_:
+            texts = column.map(str, na_action="ignore").fillna(MISSING_LEVEL)
+            levels = np.array(self.levels_[name], dtype=object)
+            return (texts.to_numpy(dtype=object)[:, None] == levels).astype(float)
+        if is_text(column):
+            raise TableError(
+                f"Column {name} holds texts ({first_text(column)}), the model expects numbers."
+            )
+        numbers = as_numbers(column)
+        return np.where(np.isnan(numbers), self.medians_[name], numbers)[:, None]
+
+
+def unseen_levels(encoder, X, needed) -> list[str]:
+    """Return a sentence for every text column with texts that the fit has not seen.
+
+    Parameters
+    ----------
+    encoder : TableEncoder
+    X : DataFrame
+    needed : list of str
+        Columns that the model uses.
+    """
+    notes = []
+    for name in needed:
+        if name in encoder.levels_ and name in X.columns:
+            texts = X[name].dropna().map(str)
+            new = texts[~texts.isin(encoder.levels_[name])]
+            if len(new):
+                notes.append(
+                    f"column {name}: {len(new)} rows hold values that the model has never seen "
+                    f"({listing(new.unique())}); they count as none of the known ones"
+                )
+    return notes

@@ -1,0 +1,20 @@
+"""The error that refuses a table, and the form in which its message lists names."""
+
+from collections.abc import Iterable
+
+__all__ = ["TableError", "listing"]
+
+# A message must stay readable on a terminal, whatever the number of columns that it is about.
+MOST_LISTED = 5
+
+
+class TableError(ValueError):
+    """A table cannot be used as it is; the message says why and what to do."""
+
+
+def listing(names: Iterable[object]) -> str:
+    """Return names separated by commas; of many names, the first few and the number of others."""
+    texts = [str(name) for name in names]
+    others = len(texts) - MOST_LISTED
+    more = f" and {others} more" if others > 0 else ""
+    return ", ".join(texts[:MOST_LISTED]) + more

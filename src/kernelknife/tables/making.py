@@ -1,0 +1,190 @@
+"""Choosing the target, the features and the groups of rows among the columns of a data frame."""
+
+import difflib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kernelknife.tables.checks import check_commas, check_texts, describe_kinds, find_doubts
+from kernelknife.tables.columns import check_missing, is_text
+from kernelknife.tables.errors import TableError, listing
+
+__all__ = ["Table", "make_table"]
+
+# A target of whole numbers with more different values is taken for a number. Scales with more
+# classes than this are rare, and --task overrides the guess.
+MOST_CLASSES = 10
+GAP_ADVICE = "Use --impute median to fill them in, or --drop-missing to leave the rows out."
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table that is ready for a fit.
+
+    Attributes
+    ----------
+    features : DataFrame
+        The columns to choose from.
+    target : ndarray
+    groups : ndarray or None
+        For every row the name of its group; rows of one group belong together.
+    task : {"regression", "classification"}
+    target_name : str
+    notes : tuple of str
+        What was guessed and what was left out, for the user to read.
+    """
+
+    features: Any  # a pandas data frame; pandas is not a core dependency
+    target: np.ndarray
+    groups: np.ndarray | None
+    task: str
+    target_name: str
+    notes: tuple[str, ...]
+
+
+def make_table(
+    frame, target, *, drop=(), ids=(), group=None, task=None, drop_missing=False, impute=None
+):
+    """Choose the target, the features and the groups, and note what was guessed.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    target : str
+        Name of the column to predict.
+    drop, ids : sequence of str, default=()
+        Columns to leave out.
+    group : str, default=None
+        Column whose equal values mark rows that belong together.
+    task : {"regression", "classification"}, default=None
+        None guesses from the target.
+    drop_missing : bool, default=False
+        Whether to leave out rows with missing values.
+    impute : {None, "median"}, default=None
+        Whether missing values are accepted, to be replaced by :class:`TableEncoder`.
+
+    Returns
+    -------
+    Table
+    """
+    frame = frame.rename(columns=str)
+    _check_request(frame, target, drop, ids, group, drop_missing, impute)
+    notes: list[str] = []
+    frame = frame.drop(columns=list({*drop, *ids} - {group}))
+    if drop_missing:
+        frame = _without_incomplete_rows(frame, notes)
+    values = _pop_target(frame, target)
+    groups = None if group is None else _pop_groups(frame, group)
+    if not frame.shape[1]:
+        raise TableError(f"There is no column left beside the target {target}.")
+    check_missing(frame, impute, GAP_ADVICE)
+    n_missing = int(frame.isna().to_numpy().sum())
+    if n_missing:
+        notes.append(f"filled in {n_missing} missing values")
+    check_texts(frame)
+    frame = _without_constant_columns(frame, notes)
+    if is_text(values):
+        check_commas(target, values.astype(str))
+    if task is None:
+        task = _guess_task(values, target, notes)
+    target_values = _target_values(values, target, task)
+    notes += describe_kinds(frame) + find_doubts(frame)
+    return Table(frame.reset_index(drop=True), target_values, groups, task, target, tuple(notes))
+
+
+def _check_request(frame, target, drop, ids, group, drop_missing, impute):
+    """Raise where a name is not a column, or where two requests contradict each other."""
+    for name in [target, *drop, *ids, *([] if group is None else [group])]:
+        _check_column(name, frame.columns)
+    if impute is not None and drop_missing:
+        raise TableError("Give --impute or --drop-missing, not both.")
+    if target in (*drop, *ids, group):
+        raise TableError(
+            f"{target!r} is the target; it cannot be left out or be the group as well."
+        )
+
+
+def _check_column(name, columns):
+    """Raise where there is no column of a name, and suggest one that was probably meant."""
+    if name in columns:
+        return
+    similar = difflib.get_close_matches(name, list(columns), 1, 0.5)
+    other_case = [column for column in columns if column.lower() == name.lower()]
+    suggested = (other_case or similar)[:1]
+    hint = f"did you mean {suggested[0]!r}?" if suggested else f"there are {listing(columns)}."
+    raise TableError(f"There is no column {name!r}: {hint}")
+
+
+def _without_incomplete_rows(frame, notes):
+    """Return the rows without missing values."""
+    complete = frame.notna().all(axis=1)
+    if not complete.any():
+        raise TableError("Every row has a missing value: use --impute median instead.")
+    if not complete.all():
+        notes.append(f"left out {int((~complete).sum())} of {len(frame)} rows with missing values")
+    return frame[complete].reset_index(drop=True)
+
+
+def _pop_target(frame, target):
+    """Take the target out of the frame; it must have a value in every row."""
+    values = frame.pop(target)
+    n_missing = int(values.isna().sum())
+    if n_missing:
+        raise TableError(
+            f"The target {target} is missing in {n_missing} of {len(values)} rows: use "
+            "--drop-missing to leave them out, or fill them in."
+        )
+    return values
+
+
+def _pop_groups(frame, group):
+    """Take the groups out of the frame and return them as texts."""
+    labels = frame.pop(group)
+    n_missing = int(labels.isna().sum())
+    if n_missing:
+        raise TableError(f"The group {group} is missing in {n_missing} rows.")
+    return labels.astype(str).to_numpy(dtype=object)
+
+
+def _without_constant_columns(frame, notes):
+    """Return the columns that hold more than one value."""
+    constant = [name for name in frame.columns if frame[name].nunique(dropna=False) < 2]
+    if len(constant) == frame.shape[1]:
+        raise TableError("All columns are constant: there is nothing to choose from.")
+    if constant:
+        notes.append(f"left out constant columns: {listing(constant)}")
+    return frame.drop(columns=constant)
+
+
+def _guess_task(values, name, notes):
+    """Return the task that the target suggests: texts and few whole numbers are classes."""
+    n_distinct = values.nunique()
+    if is_text(values):
+        classes = True
+    else:
+        whole = values.dtype.kind == "b" or bool((values.astype(float) % 1 == 0).all())
+        classes = whole and n_distinct <= MOST_CLASSES
+    kind = f"{n_distinct} classes" if classes else "a number"
+    notes.append(f"took the target {name} for {kind} (--task says otherwise)")
+    return "classification" if classes else "regression"
+
+
+def _target_values(values, name, task):
+    """Return the target as an array; a target that the task cannot use is refused."""
+    n_distinct = values.nunique()
+    if n_distinct < 2:
+        raise TableError(f"The target {name} has one value only ({values.iloc[0]}).")
+    if task == "regression":
+        if is_text(values):
+            raise TableError(f"The target {name} holds texts, which is no number to predict.")
+        numbers = values.to_numpy(dtype=float)
+        if not np.isfinite(numbers).all():
+            raise TableError(f"The target {name} has infinite values.")
+        return numbers
+    if n_distinct > len(values) / 2:
+        raise TableError(
+            f"The target {name} has {n_distinct} different values in {len(values)} rows, too many "
+            "classes. Is it a number (--task regression) or an identifier?"
+        )
+    return values.astype(str).to_numpy(dtype=str) if is_text(values) else values.to_numpy()

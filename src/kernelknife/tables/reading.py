@@ -1,0 +1,120 @@
+"""Reading a table from a file, a folder of Parquet files, or standard input."""
+
+import difflib
+import gzip
+import sys
+import zlib
+from pathlib import Path
+
+from kernelknife._support.optional import import_optional
+from kernelknife.tables.columns import is_text
+from kernelknife.tables.delimited import check_header, decode, parse
+from kernelknife.tables.errors import TableError
+
+__all__ = ["read_table"]
+
+
+def read_table(source, encoding="utf-8", missing=(), decimal="."):
+    """Read a table from a file, or from standard input.
+
+    Parameters
+    ----------
+    source : path or "-"
+        A CSV, TSV, Parquet or Feather file, recognised by its ending; text files may be
+        compressed with gzip. A folder is read as a set of Parquet files. ``"-"`` reads CSV from
+        standard input.
+    encoding : str, default="utf-8"
+        Encoding of a text file.
+    missing : sequence of str, default=()
+        Texts that stand for a missing value, in addition to the usual ones such as ``NA``.
+    decimal : str, default="."
+        Decimal mark of a text file.
+
+    Returns
+    -------
+    DataFrame
+        One row per record, with the columns of the file and a plain index.
+    """
+    pandas = import_optional("pandas", "kernelknife[cli]", "Reading a table")
+    if str(source) == "-":
+        data, name, endings = sys.stdin.buffer.read(), "standard input", [".csv"]
+    else:
+        path, name = Path(source), str(source)
+        endings = [ending.lower() for ending in path.suffixes]
+        if path.is_dir():
+            return _read_folder(pandas, path)
+        if endings[-1:] in ([".parquet"], [".feather"]):
+            return _read_binary(pandas, path, endings[-1])
+        data = _read_bytes(path)
+    text = decode(_decompressed(data, name), name, encoding)
+    separator = "\t" if {".tsv", ".tab"} & set(endings) else None
+    return parse(pandas, text, name, separator, missing, decimal)
+
+
+def _read_bytes(path):
+    """Return the content of a file; a file that is not there or not readable is refused."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise TableError(f"There is no file {path}.{_similar_file(path)}") from None
+    except OSError as error:
+        raise TableError(f"{path} cannot be read: {error.strerror}.") from error
+
+
+def _decompressed(data, name):
+    """Return the bytes of a text file, decompressed where they are gzip data."""
+    if data[:4] == b"PAR1":
+        raise TableError(f"{name} is a Parquet file: give it the ending .parquet.")
+    if data[:2] != b"\x1f\x8b":
+        return data
+    try:
+        return gzip.decompress(data)
+    except (OSError, EOFError, zlib.error) as error:
+        raise TableError(
+            f"{name} is not whole: its gzip data end early or are damaged. Copy the file again."
+        ) from error
+
+
+def _similar_file(path):
+    """Suggest a file of a similar name in the same folder."""
+    folder = path.parent
+    names = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
+    similar = difflib.get_close_matches(path.name, names, 1)
+    return f" Did you mean {folder / similar[0]}?" if similar else ""
+
+
+def _read_folder(pandas, folder):
+    """Read the Parquet files of a folder, which must agree in their columns and types."""
+    files = sorted(folder.glob("*.parquet"))
+    if not files:
+        raise TableError(f"{folder} is a folder without Parquet files; name a file.")
+    frames = [_read_binary(pandas, file, ".parquet") for file in files]
+    for file, frame in zip(files, frames, strict=True):
+        absent = [name for name in frames[0].columns if name not in frame.columns]
+        if absent:
+            raise TableError(f"{file} lacks the column {absent[0]!r} that other files have.")
+        for name in frames[0].columns:
+            if is_text(frame[name]) != is_text(frames[0][name]):
+                raise TableError(
+                    f"Column {name!r} holds texts in some files and numbers in others."
+                )
+    return pandas.concat([frame[frames[0].columns] for frame in frames], ignore_index=True)
+
+
+def _read_binary(pandas, path, ending):
+    """Read a Parquet or Feather file."""
+    import_optional("pyarrow", "pyarrow", f"Reading {ending[1:].capitalize()}")
+    read = pandas.read_parquet if ending == ".parquet" else pandas.read_feather
+    try:
+        frame = read(path)
+    except FileNotFoundError:
+        raise TableError(f"There is no file {path}.{_similar_file(path)}") from None
+    # pyarrow raises errors of many types for damaged files, some of them not its own.
+    except Exception as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise TableError(f"{path} is not a readable {ending[1:]} file: {reason}") from error
+    frame.columns = [str(column) for column in frame.columns]
+    check_header(list(frame.columns), str(path))
+    if not len(frame):
+        raise TableError(f"{path} has no rows.")
+    return frame.reset_index(drop=True)
