@@ -1,0 +1,241 @@
+"""How well the chosen model predicts, and what it is compared with.
+
+The comparisons are a constant, and a kernel machine of scikit-learn that uses all columns with
+equal weights. All errors are taken on the folds of the search.
+"""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.kernel_approximation import Nystroem
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, LinearSVC
+
+from kernelknife._support.threads import limited_blas
+from kernelknife.estimators import KnifeClassifier, KnifeRegressor
+from kernelknife.selection.result import HeldOut, Score
+
+__all__ = [
+    "Choice",
+    "advantage_over_constant",
+    "choose_model",
+    "compare_models",
+    "judge_held_out",
+    "mean_score",
+]
+
+# The kernels of scikit-learn that come closest to ours; all others are compared with a Gaussian.
+NEAREST_KERNELS: dict[str, dict] = {
+    "linear": {"kernel": "linear"},
+    "polynomial": {"kernel": "poly", "degree": 2, "coef0": 1.0},
+}
+GAUSSIAN = {"kernel": "rbf"}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The chosen model and how it did on the folds.
+
+    Attributes
+    ----------
+    model : KnifeRegressor or KnifeClassifier
+        Fitted on all training rows.
+    errors : ndarray of shape (n_folds,)
+    optimism : float
+        How much the mean error is too small, because the penalties were chosen on these folds.
+    frequency : ndarray of shape (n_columns,)
+        Share of the folds in which every column of numbers is selected.
+    """
+
+    model: KnifeRegressor | KnifeClassifier
+    errors: np.ndarray
+    optimism: float
+    frequency: np.ndarray
+
+
+def choose_model(search, X, y, *, sparsity, n_features, n_jobs) -> Choice:
+    """Return the model that the search chose, or the one that was asked for.
+
+    Parameters
+    ----------
+    search : KnifeRegressorCV or KnifeClassifierCV
+        Fitted.
+    X, y : ndarray
+        The training rows.
+    sparsity : float or None
+        Use this penalty instead of the chosen one.
+    n_features : int or None
+        Select so many columns instead.
+    n_jobs : int or None
+    """
+    if sparsity is None and n_features is None:
+        errors = _errors_by_fold(search)
+        chosen = errors[:, search.best_index_]
+        return Choice(
+            search.best_estimator_, chosen, _optimism(errors, chosen), search.selection_frequency_
+        )
+    template = clone(search.best_estimator_)
+    if n_features is not None:
+        # The path may jump over this number; ``at`` then solves for it exactly.
+        template.set_params(n_features_to_select=n_features)
+        model = search.path_.at(n_features=n_features)
+    else:
+        template.set_params(sparsity=sparsity)
+        model = clone(template).fit(X, y)
+    errors, models = _cross_validate(template, search, X, y, n_jobs, return_estimator=True)
+    frequency = np.mean([fitted.get_support() for fitted in models], axis=0)
+    return Choice(model, errors, 0.0, frequency)
+
+
+def _errors_by_fold(search):
+    """Return the errors of all penalties, an array of shape (n_folds, n_penalties)."""
+    scores = [search.cv_results_[f"split{i}_test_score"] for i in range(len(search.splits_))]
+    return _to_errors(np.array(scores), search)
+
+
+def _to_errors(scores, search):
+    """Return the errors behind scores; an accuracy becomes the share of wrong classes."""
+    return 1.0 - scores if search.score_name_ == "accuracy" else -scores
+
+
+def _optimism(errors, chosen):
+    """Return by how much the mean error of the chosen penalties is too small.
+
+    Every fold on its own would have chosen other penalties. The mean of what it loses by the
+    common choice estimates what the common choice gains by luck (R. J. Tibshirani and R.
+    Tibshirani 2009, A bias correction for the minimum error rate in cross-validation).
+    """
+    return float(np.mean(chosen - np.nanmin(errors, axis=1)))
+
+
+def _cross_validate(model, search, X, y, n_jobs, *, return_estimator=False):
+    """Return the errors of a model on the folds of a search, and the fitted models."""
+    results = cross_validate(
+        model,
+        X,
+        y,
+        cv=search.splits_,
+        scoring=search.score_name_,
+        n_jobs=n_jobs,
+        return_estimator=return_estimator,
+    )
+    return _to_errors(results["test_score"], search), results.get("estimator", [])
+
+
+def mean_score(errors: np.ndarray, optimism: float = 0.0) -> Score:
+    """Return the mean error over folds and its standard error.
+
+    Parameters
+    ----------
+    errors : ndarray of shape (n_folds,)
+    optimism : float, default=0.0
+        Added to the mean; see :class:`Choice`.
+    """
+    spread = float(errors.std(ddof=1) / np.sqrt(len(errors)))
+    return Score(float(errors.mean()) + optimism, spread)
+
+
+def advantage_over_constant(constant_errors: np.ndarray, choice: Choice, splits) -> Score:
+    """Return by how much the chosen model errs less than a constant, and how sure that is.
+
+    Training sets of different folds share most of their rows, so errors of folds are not
+    independent. The standard error allows for that (C. Nadeau and Y. Bengio 2003, Inference for
+    the generalization error).
+
+    Parameters
+    ----------
+    constant_errors : ndarray of shape (n_folds,)
+    choice : Choice
+    splits : list of (ndarray, ndarray)
+        Training and test rows of every fold.
+    """
+    gains = constant_errors - choice.errors
+    test_to_train = np.mean([len(test) / len(train) for train, test in splits])
+    spread = float(gains.std(ddof=1) * np.sqrt(1.0 / len(gains) + test_to_train))
+    return Score(float(gains.mean()) - choice.optimism, spread)
+
+
+def judge_held_out(model, X, y, Z, y_held) -> HeldOut | None:
+    """Return the errors on rows held out, or None where there are none.
+
+    Parameters
+    ----------
+    model : KnifeRegressor or KnifeClassifier
+        Fitted on the training rows.
+    X, y : ndarray
+        The training rows.
+    Z, y_held : ndarray
+        The rows held out.
+    """
+    if not len(y_held):
+        return None
+    task = "classification" if isinstance(model, KnifeClassifier) else "regression"
+    constant = _constant(task).fit(X, y)
+    errors = []
+    for judged in (model, constant):
+        predicted = judged.predict(Z)
+        wrong = predicted != y_held if task == "classification" else (predicted - y_held) ** 2
+        errors.append(float(np.mean(wrong)))
+    return HeldOut(errors[0], errors[1], len(y_held))
+
+
+def compare_models(search, X, y, *, task, kernel, n_jobs) -> tuple[np.ndarray, Score]:
+    """Return the errors of a constant by fold, and the error of a machine with all columns.
+
+    The machine is tried with every ``alpha`` of the search, and the best one counts.
+
+    Parameters
+    ----------
+    search : KnifeRegressorCV or KnifeClassifierCV
+        Fitted.
+    X, y : ndarray
+        The training rows.
+    task : {"regression", "classification"}
+    kernel : str
+    n_jobs : int or None
+    """
+    machines = [
+        _machine_with_all_columns(task, kernel, alpha, X.shape[1], search.n_centers)
+        for alpha in np.atleast_1d(search.alphas)
+    ]
+    with limited_blas(), warnings.catch_warnings():
+        # scikit-learn warns of folds without test rows of a class, and of machines that have not
+        # quite converged; neither changes what the comparison says.
+        warnings.simplefilter("ignore")
+        constant_errors, _ = _cross_validate(_constant(task), search, X, y, n_jobs)
+        scores = [
+            mean_score(_cross_validate(machine, search, X, y, n_jobs)[0]) for machine in machines
+        ]
+    return constant_errors, min(scores, key=lambda score: score.mean)
+
+
+def _constant(task):
+    """Return an estimator that predicts the mean, or the most frequent class."""
+    return DummyRegressor() if task == "regression" else DummyClassifier()
+
+
+def _machine_with_all_columns(task, kernel, alpha, n_columns, n_centers):
+    """Return scikit-learn's kernel machine with equal weights, on as many centres as ours."""
+    options = {**NEAREST_KERNELS.get(kernel, GAUSSIAN), "gamma": 1.0 / n_columns}
+    steps = [StandardScaler()]
+    # Our objective has alpha where a support vector machine has 1 / (2 C).
+    C = 0.5 / alpha
+    if n_centers is not None:
+        steps.append(Nystroem(n_components=n_centers, random_state=0, **options))
+        classifier, regressor = LinearSVC(C=C), Ridge(alpha=alpha)
+    else:
+        classifier, regressor = SVC(C=C, **options), KernelRidge(alpha=alpha, **options)
+    if task == "classification":
+        return make_pipeline(*steps, classifier)
+    # The target is scaled like the columns, as our estimators do.
+    return make_pipeline(
+        *steps, TransformedTargetRegressor(regressor, transformer=StandardScaler())
+    )

@@ -1,0 +1,215 @@
+"""What a selection returns, as plain data."""
+
+import platform
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy
+import sklearn
+
+from kernelknife import __version__
+from kernelknife.estimators import KnifeClassifier, KnifeRegressor
+from kernelknife.model_selection import KnifeClassifierCV, KnifeRegressorCV
+from kernelknife.tables import Table, TableEncoder
+
+__all__ = ["Effect", "Feature", "HeldOut", "Score", "Selection", "versions"]
+
+# A finding must exceed the constant by this many standard errors, about a 95 % confidence.
+STANDARD_ERRORS = 2.0
+# Differences below this share of the constant's error are rounding and no advantage.
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A column of the table and what the fit says about it.
+
+    Attributes
+    ----------
+    name : str
+    weight : float
+        Between 0 and 1; a column of weight 0 is not selected.
+    frequency : float
+        Share of the folds in which the column is selected.
+    rank : int
+        1 for the column that stays longest as the penalty rises.
+    """
+
+    name: str
+    weight: float
+    frequency: float
+    rank: int
+
+    @property
+    def selected(self) -> bool:
+        """Whether the chosen model uses the column."""
+        return self.weight > 0
+
+
+@dataclass(frozen=True)
+class Score:
+    """A mean over folds, and the standard error of that mean as ``spread``."""
+
+    mean: float
+    spread: float
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Errors on rows that were used neither for fitting nor for choosing.
+
+    Attributes
+    ----------
+    error : float
+        Error of the chosen model.
+    constant : float
+        Error of a constant, which is estimated from the other rows.
+    rows : int
+        Number of rows held out.
+    """
+
+    error: float
+    constant: float
+    rows: int
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What the model predicts on average as one column takes different values.
+
+    Attributes
+    ----------
+    name : str
+    values : list of float or of str
+        Values that the column takes.
+    curves : dict of ndarray
+        For every output by its name, one average prediction per value.
+    rug : ndarray
+        Some of the column's values in the data; empty for a text column.
+    """
+
+    name: str
+    values: list
+    curves: dict
+    rug: np.ndarray
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which columns matter for a target.
+
+    Attributes
+    ----------
+    features : tuple of Feature
+        All columns: the selected ones first, by weight.
+    error, constant_error, full_error : Score
+        Errors on the same folds: of the chosen model, of a constant, and of a kernel machine that
+        uses all columns with equal weights. The first is corrected for the fact that its
+        penalties were chosen on these folds.
+    advantage : Score
+        The constant's error minus the error of the chosen model, fold by fold, with the same
+        correction.
+    error_name : str
+    held_out : HeldOut or None
+        Errors on the rows that were held out, if there were any.
+    effects : tuple of Effect
+    table : Table
+    encoder : TableEncoder
+    search : KnifeRegressorCV or KnifeClassifierCV
+    model : KnifeRegressor or KnifeClassifier
+        The chosen model; it predicts from the columns that the encoder returns.
+    settings : dict
+        The arguments of :func:`select_features`.
+    versions : dict
+    seconds : float
+    """
+
+    features: tuple[Feature, ...] = field(repr=False)
+    error: Score
+    constant_error: Score
+    full_error: Score
+    advantage: Score
+    error_name: str
+    held_out: HeldOut | None
+    effects: tuple[Effect, ...] = field(repr=False)
+    table: Table = field(repr=False)
+    encoder: TableEncoder = field(repr=False)
+    search: KnifeRegressorCV | KnifeClassifierCV = field(repr=False)
+    model: KnifeRegressor | KnifeClassifier = field(repr=False)
+    settings: dict = field(repr=False)
+    versions: dict = field(repr=False)
+    seconds: float
+
+    @property
+    def selected(self) -> list[str]:
+        """Names of the selected columns, the largest weight first."""
+        return [feature.name for feature in self.features if feature.selected]
+
+    @property
+    def better(self) -> bool:
+        """Whether the chosen model errs less than a constant by two standard errors or more.
+
+        If rows were held out, the model must err less than the constant on them as well.
+        """
+        bar = STANDARD_ERRORS * self.advantage.spread + ROUNDING * abs(self.constant_error.mean)
+        sure = bool(self.selected) and self.advantage.mean > bar
+        return sure and (self.held_out is None or self.held_out.error < self.held_out.constant)
+
+    def predict(self, frame) -> np.ndarray:
+        """Predict the target for the rows of a data frame.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            It must hold the selected columns; others are ignored.
+
+        Returns
+        -------
+        ndarray
+        """
+        return self.model.predict(self.encoder.transform(frame, self.selected))
+
+    def to_json(self) -> dict:
+        """Return the answer as a dict that ``json.dumps`` accepts."""
+        return {
+            "target": self.table.target_name,
+            "task": self.table.task,
+            "selected": self.selected,
+            "features": [vars(feature) for feature in self.features],
+            "alpha": float(self.model.alpha),
+            "sparsity": float(self.model.sparsity_),
+            "error": {
+                "name": self.error_name,
+                "mean": self.error.mean,
+                "standard_error": self.error.spread,
+                "constant": self.constant_error.mean,
+                "all_features": self.full_error.mean,
+                "advantage_over_constant": self.advantage.mean,
+                "advantage_standard_error": self.advantage.spread,
+                "held_out": None if self.held_out is None else vars(self.held_out),
+            },
+            "better_than_a_constant": self.better,
+            "rows": len(self.table.target),
+            "columns": self.table.features.shape[1],
+            "notes": list(self.table.notes),
+            "settings": self.settings,
+            "versions": self.versions,
+        }
+
+    def _repr_html_(self):
+        # Notebooks call this method. The report reads selections and stands in a layer below, so
+        # it is imported only when there is something to show.
+        from kernelknife.report import build_fragment
+
+        return build_fragment(self)
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of the software that a result may depend on."""
+    return {
+        "kernelknife": __version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "sklearn": sklearn.__version__,
+    }

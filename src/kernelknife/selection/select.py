@@ -1,0 +1,214 @@
+"""The whole way from a data frame to a selection, as a sequence of named steps."""
+
+import time
+from dataclasses import replace
+
+from kernelknife.model_selection import KnifeClassifierCV, KnifeRegressorCV
+from kernelknife.selection.comparison import (
+    advantage_over_constant,
+    choose_model,
+    compare_models,
+    judge_held_out,
+    mean_score,
+)
+from kernelknife.selection.effects import find_effects
+from kernelknife.selection.result import Feature, Selection, versions
+from kernelknife.selection.splitting import FEWEST_ROWS, split_held_out
+from kernelknife.tables import TableEncoder, TableError, make_table
+
+__all__ = ["select_features"]
+
+# The cost of the exact method grows with the cube of the number of rows. With more rows than this
+# the default is a machine on centres, whose cost grows in proportion to the rows.
+MANY_ROWS, DEFAULT_CENTERS = 1500, 300
+ERROR_NAMES = {"regression": "mean squared error", "classification": "share of wrong classes"}
+# Arguments that are no part of the question, so that a report does not repeat them.
+NOT_SETTINGS = ("frame", "callbacks", "n_jobs")
+TABLE_SETTINGS = ("drop", "ids", "group", "task", "impute", "drop_missing")
+
+
+def select_features(
+    frame,
+    target,
+    *,
+    drop=(),
+    ids=(),
+    group=None,
+    task=None,
+    impute=None,
+    drop_missing=False,
+    kernel="rbf",
+    loss=None,
+    alpha=None,
+    sparsity=None,
+    n_features=None,
+    rule="min",
+    folds=None,
+    hold_out=0.0,
+    n_centers=None,
+    random_state=0,
+    n_jobs=None,
+    callbacks=(),
+):
+    """Find which columns of a data frame matter for one of them.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    target : str
+        Name of the column to predict.
+    drop, ids : sequence of str, default=()
+        Columns to leave out.
+    group : str, default=None
+        Column whose equal values mark rows that belong together and stay in one fold.
+    task : {"regression", "classification"}, default=None
+        None guesses from the target.
+    impute : {None, "median"}, default=None
+        ``"median"`` replaces missing numbers by the median of their column and makes missing
+        texts a level of their own; None refuses missing values.
+    drop_missing : bool, default=False
+        Whether to leave out rows with missing values.
+    kernel, loss : str, default="rbf" and None
+        See :class:`kernelknife.KnifeRegressor` and :class:`kernelknife.KnifeClassifier`.
+    alpha : float, default=None
+        Penalty on the norm of the machine. None chooses among several by cross-validation.
+    sparsity : float, default=None
+        Penalty on the weights. None chooses by cross-validation.
+    n_features : int, default=None
+        Number of columns to select, instead of a sparsity.
+    rule : {"min", "1se"}, default="min"
+        Choose the penalties of the least error, or those of the fewest columns within one standard
+        error of it.
+    folds : int, default=None
+        Number of folds. None is five folds, repeated three times below 200 rows.
+    hold_out : float, default=0.0
+        Share of the rows (or of the groups, if there are any) that is kept for judging alone.
+    n_centers : int, default=None
+        Number of centres of the machine. 0 is the exact method. None is the exact method up to
+        1,500 rows, and 300 centres beyond.
+    random_state : int, default=0
+    n_jobs : int, default=None
+        Number of folds to run at the same time.
+    callbacks : sequence, default=()
+        scikit-learn callbacks, such as a progress bar.
+
+    Returns
+    -------
+    Selection
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from kernelknife.datasets import make_sinusoidal
+    >>> X, y = make_sinusoidal(80, 3, random_state=0)
+    >>> frame = pd.DataFrame(X, columns=list("abcdefgh")).assign(y=y)
+    >>> selection = select_features(frame, "y", alpha=0.3, folds=3)
+    >>> sorted(selection.selected)
+    ['a', 'b', 'c', 'd', 'e']
+    """
+    # The first statement, so that there are no other local names than the arguments.
+    settings = {name: value for name, value in locals().items() if name not in NOT_SETTINGS}
+    started = time.perf_counter()
+    _check_question(sparsity, n_features)
+    table = make_table(frame, target, **{name: settings[name] for name in TABLE_SETTINGS})
+    _check_size(table, n_features)
+    train, held = split_held_out(table, hold_out, random_state)
+    encoder = TableEncoder(impute=impute).fit(table.features.iloc[train])
+    X, y = encoder.transform(table.features.iloc[train]), table.target[train]
+    table, n_centers = _decide_centers(table, n_centers, len(X))
+    search = _make_search(
+        table.task,
+        alpha,
+        callbacks,
+        kernel=kernel,
+        loss=loss,
+        rule=rule,
+        cv=folds,
+        n_centers=n_centers,
+        random_state=random_state,
+        n_jobs=n_jobs,
+        feature_groups=encoder.feature_groups_,
+    )
+    search.fit(X, y, groups=None if table.groups is None else table.groups[train])
+    choice = choose_model(search, X, y, sparsity=sparsity, n_features=n_features, n_jobs=n_jobs)
+    features = _describe_features(choice, search, encoder)
+    selected = [feature.name for feature in features if feature.selected]
+    constant_errors, full_error = compare_models(
+        search, X, y, task=table.task, kernel=kernel, n_jobs=n_jobs
+    )
+    Z = encoder.transform(table.features.iloc[held])
+    return Selection(
+        features=features,
+        error=mean_score(choice.errors, choice.optimism),
+        constant_error=mean_score(constant_errors),
+        full_error=full_error,
+        advantage=advantage_over_constant(constant_errors, choice, search.splits_),
+        error_name=ERROR_NAMES[table.task],
+        held_out=judge_held_out(choice.model, X, y, Z, table.target[held]),
+        effects=find_effects(choice.model, encoder, X, selected, random_state),
+        table=table,
+        encoder=encoder,
+        search=search,
+        model=choice.model,
+        settings=settings,
+        versions=versions(),
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _check_question(sparsity, n_features):
+    """Raise where the arguments contradict each other, whatever the table."""
+    if sparsity is not None and n_features is not None:
+        raise TableError("Give a sparsity or a number of features, not both.")
+    if n_features is not None and n_features < 1:
+        raise TableError(f"The number of features must be at least 1, got {n_features}.")
+
+
+def _check_size(table, n_features):
+    """Raise where the table has too few rows, or fewer columns than are asked for."""
+    n_rows, n_columns = table.features.shape
+    if n_rows < FEWEST_ROWS:
+        raise TableError(f"The table has {n_rows} rows; at least {FEWEST_ROWS} are needed.")
+    if n_features is not None and n_features > n_columns:
+        raise TableError(
+            f"{n_features} features asked for, the table has {n_columns} to choose from."
+        )
+
+
+def _decide_centers(table, n_centers, n_rows):
+    """Return the table, with a note if the method was decided here, and the number of centres."""
+    if n_centers is None and n_rows > MANY_ROWS:
+        note = (
+            f"{n_rows} rows: machines on {DEFAULT_CENTERS} centres (--centers 0 for the exact "
+            "method)"
+        )
+        return replace(table, notes=(*table.notes, note)), DEFAULT_CENTERS
+    return table, n_centers or None
+
+
+def _make_search(task, alpha, callbacks, **options):
+    """Return the cross-validated estimator, not yet fitted."""
+    estimator = KnifeRegressorCV if task == "regression" else KnifeClassifierCV
+    search = estimator(**options)
+    if alpha is not None:
+        search.set_params(alphas=[alpha])
+    if callbacks:
+        search.set_callbacks(*callbacks)
+    return search
+
+
+def _describe_features(choice, search, encoder):
+    """Return one entry per column of the table, the heaviest first.
+
+    The columns that a text column becomes share one weight, so the first of them speaks for all.
+    """
+    features = [
+        Feature(
+            name,
+            float(choice.model.weights_[j]),
+            float(choice.frequency[j]),
+            int(search.path_.ranking[j]),
+        )
+        for name, j in zip(encoder.columns_, encoder.first_columns, strict=True)
+    ]
+    return tuple(sorted(features, key=lambda feature: (-feature.weight, feature.rank)))
