@@ -13,7 +13,7 @@ from kernelknife import knife_path
 from kernelknife._support.formatting import number
 from kernelknife.datasets import make_sinusoidal, make_skin_of_orange
 from kernelknife.report import build_report
-from kernelknife.report.pieces import path_piece
+from kernelknife.report.paths import path_piece
 from kernelknife.report.svg import Axis
 from kernelknife.selection import select_features
 

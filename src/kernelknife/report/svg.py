@@ -1,7 +1,6 @@
-"""Small charts as inline SVG: themed by the page's style sheet, sharp in print, no library.
+"""Small charts as inline SVG, coloured by the page's style sheet, without a drawing library.
 
-Everything that comes from a user is escaped here, and nowhere is markup put together from
-unescaped text.
+Every text that comes from a user is escaped where it is written.
 """
 
 import math
@@ -9,19 +8,26 @@ from html import escape
 
 from kernelknife._support.formatting import number
 
-__all__ = ["Axis", "Chart", "number"]
+__all__ = ["COLOURS", "Axis", "Chart"]
+
+COLOURS = 8  # number of colours in the style sheet, the classes c0 to c7
+TICKS = 5  # about so many ticks on a linear axis
+POWERS = 6  # at most about so many powers of ten on a logarithmic axis
+ROUNDING = 1e-9  # a tick at the end of an axis must not be lost by a rounding error
 
 
 class Axis:
-    """A range of values, linear or logarithmic, with ticks at round numbers.
+    """A range of values with ticks at round numbers.
 
     Parameters
     ----------
     low, high : float
+        Ends of the range; equal ends are moved apart.
     log : bool, default=False
+        Whether the axis is logarithmic.
     label : str, default=""
     ticks : list of (float, str), default=None
-        None finds them.
+        Places and texts of the ticks. None chooses round numbers.
     """
 
     def __init__(self, low, high, *, log=False, label="", ticks=None):
@@ -29,42 +35,45 @@ class Axis:
             margin = abs(low) * 0.05 or 0.5
             low, high = (low / 1.5, high * 1.5) if log else (low - margin, high + margin)
         self.low, self.high, self.log, self.label = float(low), float(high), log, label
-        self.ticks = self._find_ticks() if ticks is None else ticks
+        if ticks is None:
+            ticks = self._log_ticks() if log else self._linear_ticks()
+        self.ticks = ticks
 
     def share(self, value):
-        """Return where a value lies, 0 at the low end and 1 at the high end."""
+        """Return where a value lies: 0 at the low end, 1 at the high end."""
         if self.log:
             low, high = math.log(self.low), math.log(self.high)
             return (math.log(max(value, self.low)) - low) / (high - low)
         return (value - self.low) / (self.high - self.low)
 
-    def _find_ticks(self):
-        if self.log:
-            least, most = math.ceil(math.log10(self.low)), math.floor(math.log10(self.high))
-            powers = range(least, most + 1, max(1, (most - least) // 6 + 1))
-            return [(10.0**k, number(10.0**k)) for k in powers]
-        raw = (self.high - self.low) / 5
-        size = 10.0 ** math.floor(math.log10(raw))
-        step = next(size * f for f in (1, 2, 5, 10) if size * f >= raw)
-        first = math.ceil(self.low / step - 1e-9)
-        ticks = []
-        while first * step <= self.high + 1e-9 * step:
-            ticks.append((first * step, number(round(first * step, 12))))
-            first += 1
-        return ticks
+    def _log_ticks(self):
+        """Return ticks at powers of ten."""
+        least, most = math.ceil(math.log10(self.low)), math.floor(math.log10(self.high))
+        powers = range(least, most + 1, max(1, (most - least) // POWERS + 1))
+        return [(10.0**k, number(10.0**k)) for k in powers]
+
+    def _linear_ticks(self):
+        """Return ticks at multiples of 1, 2 or 5 times a power of ten."""
+        least_step = (self.high - self.low) / TICKS
+        power = 10.0 ** math.floor(math.log10(least_step))
+        step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= least_step)
+        first = math.ceil(self.low / step - ROUNDING)
+        last = math.floor(self.high / step + ROUNDING)
+        return [(k * step, number(round(k * step, 12))) for k in range(first, last + 1)]
 
 
 class Chart:
-    """A chart that grows by marks and is written at the end.
+    """A chart: marks are added one after the other, and ``render`` returns the SVG.
 
     Parameters
     ----------
     x, y : Axis
     title : str
-        What it shows, for those who cannot see it.
+        What the chart shows, for those who cannot see it.
     width, height : int, default=(640, 340)
+        Size in pixels.
     right : int, default=16
-        Room at the right, for labels.
+        Room for labels at the right.
     """
 
     def __init__(self, x, y, title, *, width=640, height=340, right=16):
@@ -73,20 +82,25 @@ class Chart:
         self.left, self.right, self.top, self.bottom = 54, right, 12, 44
         self._marks = []
 
+    @property
+    def inner_height(self):
+        """Height of the area between the axes, in pixels."""
+        return self.height - self.top - self.bottom
+
     def px(self, value):
-        """Return the horizontal place of a value."""
+        """Return the horizontal place of a value, in pixels from the left."""
         return self.left + self.x.share(value) * (self.width - self.left - self.right)
 
     def py(self, value):
-        """Return the vertical place of a value."""
-        inner = self.height - self.top - self.bottom
-        return self.top + (1.0 - self.y.share(value)) * inner
+        """Return the vertical place of a value, in pixels from the top."""
+        return self.top + (1.0 - self.y.share(value)) * self.inner_height
 
     def _points(self, xs, ys):
+        """Return points in the form that SVG expects."""
         return " ".join(f"{self.px(a):.1f},{self.py(b):.1f}" for a, b in zip(xs, ys, strict=True))
 
     def line(self, xs, ys, kind, name=""):
-        """Draw a line of a class of the style sheet; a name shows where a pointer rests."""
+        """Draw a line; ``kind`` is its class of the style sheet, ``name`` its tooltip."""
         title = f"<title>{escape(name)}</title>" if name else ""
         points = self._points(xs, ys)
         self._marks.append(f'<polyline class="{kind}" points="{points}">{title}</polyline>')
@@ -97,21 +111,21 @@ class Chart:
         back = self._points(list(xs)[::-1], list(high)[::-1])
         self._marks.append(f'<polygon class="{kind}" points="{there} {back}"/>')
 
-    def dots(self, xs, ys, kind, radius=3.0):
-        """Draw dots, each in a class of its own."""
-        for a, b, one in zip(xs, ys, kind, strict=True):
+    def dots(self, xs, ys, kinds, radius=3.0):
+        """Draw dots; ``kinds`` holds the class of the style sheet of each."""
+        for a, b, kind in zip(xs, ys, kinds, strict=True):
             self._marks.append(
-                f'<circle class="{one}" cx="{self.px(a):.1f}" cy="{self.py(b):.1f}" r="{radius}"/>'
+                f'<circle class="{kind}" cx="{self.px(a):.1f}" cy="{self.py(b):.1f}" r="{radius}"/>'
             )
 
     def rug(self, xs):
-        """Mark values at the foot."""
+        """Mark values by short strokes on the horizontal axis."""
         foot = self.height - self.bottom
         strokes = "".join(f"M{self.px(value):.1f} {foot}v-6" for value in xs)
         self._marks.append(f'<path class="rug" d="{strokes}"/>')
 
     def rule(self, value, kind, key="", label=""):
-        """Draw a vertical line; ``key`` lets the page's script find it."""
+        """Draw a vertical line; the page's script finds it by its ``key``."""
         where = self.px(value)
         mark = f' data-kk="{key}"' if key else ""
         self._marks.append(
@@ -122,14 +136,14 @@ class Chart:
             self.text(where + 4, self.top + 10, label)
 
     def text(self, x, y, text, anchor="start", kind="label"):
-        """Write at a place of the picture, not of the axes."""
+        """Write a text at a place in pixels."""
         self._marks.append(
             f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}'
             "</text>"
         )
 
     def label(self, x, y, place, text, kind):
-        """Write at the right margin at height ``place``, joined to a point of the chart."""
+        """Write a text at the right margin, at the height ``place``, and join it to a point."""
         edge = self.width - self.right
         self._marks.append(
             f'<polyline class="{kind} leader" points="{self.px(x):.1f},{self.py(y):.1f} '
@@ -139,7 +153,14 @@ class Chart:
         self.text(edge + 20, place + 4, text)
 
     def render(self):
-        """Return the SVG."""
+        """Return the chart as an SVG element."""
+        return (
+            f'<svg viewBox="0 0 {self.width} {self.height}" role="img" '
+            f'aria-label="{escape(self.title)}">{self._frame()}{"".join(self._marks)}</svg>'
+        )
+
+    def _frame(self):
+        """Return axes, ticks, grid lines and labels."""
         foot, edge = self.height - self.bottom, self.width - self.right
         frame = [f'<path class="axis" d="M{self.left} {self.top}V{foot}H{edge}"/>']
         for value, name in self.x.ticks:
@@ -157,13 +178,11 @@ class Chart:
             f'<text class="axis-label" text-anchor="middle" transform="translate(13 {height:.1f}) '
             f'rotate(-90)">{escape(self.y.label)}</text>'
         )
-        return (
-            f'<svg viewBox="0 0 {self.width} {self.height}" role="img" '
-            f'aria-label="{escape(self.title)}">{"".join(frame)}{"".join(self._marks)}</svg>'
-        )
+        return "".join(frame)
 
 
 def _small(x, y, text, anchor, kind="tick"):
+    """Return a small text."""
     return (
         f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
     )
