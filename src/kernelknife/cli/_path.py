@@ -1,7 +1,8 @@
-"""``kernelknife path``: every column's weight as the penalty rises."""
+"""``kernelknife path``: the weight of every column as the penalty rises."""
 
 import io
 import json as json_module
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -9,8 +10,9 @@ import numpy as np
 from kernelknife import knife_path
 from kernelknife._support.files import write_file
 from kernelknife._support.formatting import number
-from kernelknife.cli._select import check_writable, writing
+from kernelknife._support.optional import import_optional
 from kernelknife.cli.console import errors, out, show_table, warned
+from kernelknife.cli.files import check_outputs, writing
 from kernelknife.display import WeightPathDisplay
 from kernelknife.tables import TableEncoder, make_table, read_table
 
@@ -18,55 +20,89 @@ __all__ = ["path"]
 
 
 def path(data, target, columns, options, reading, *, csv, plot, json):
-    """Follow the path, print it, write what was asked for."""
-    import pandas
+    """Follow the path, print it and write the files that were asked for.
 
-    check_writable(csv, plot, source=data)
+    Parameters
+    ----------
+    data : str
+        The table.
+    target : str
+    columns : dict
+        Arguments of :func:`kernelknife.tables.make_table`.
+    options : dict
+        Arguments of :func:`kernelknife.knife_path`.
+    reading : dict
+        Arguments of :func:`kernelknife.tables.read_table`.
+    csv, plot : path or None
+        Where to write the weights and the picture.
+    json : bool
+        Whether to print JSON instead of a table.
+    """
+    check_outputs(csv, plot, inputs=[data])
     table = make_table(read_table(data, **reading), target, **columns)
     encoder = TableEncoder(impute=columns["impute"])
     X = encoder.fit_transform(table.features)
-    with warned(), errors.status("following the path") if errors.is_terminal else warned():
-        found = knife_path(
+    busy = errors.status("following the path") if errors.is_terminal else nullcontext()
+    with warned(), busy:
+        result = knife_path(
             X, table.target, task=table.task, feature_groups=encoder.feature_groups_, **options
         )
+    # The columns that a text column becomes share one weight: the first speaks for all.
     first = encoder.first_columns
-    weights, ranking = found.weights[:, first], found.ranking[first]
-    frame = pandas.DataFrame(weights, columns=encoder.columns_)
-    frame.insert(0, "sparsity", found.sparsities, allow_duplicates=True)
+    names, weights, ranking = encoder.columns_, result.weights[:, first], result.ranking[first]
     if csv is not None:
-        with writing(csv):
-            write_file(csv, frame.to_csv(index=False))
+        _write_weights(csv, names, result.sparsities, weights)
     if plot is not None:
-        _draw(found.sparsities, weights, encoder.columns_, ranking, plot)
-    order = np.argsort(ranking, kind="stable")
+        _draw(plot, names, result.sparsities, weights, ranking)
     if json:
-        content = {
-            "ranking": [encoder.columns_[j] for j in order],
-            "sparsities": found.sparsities.tolist(),
-            "weights": {name: weights[:, j].tolist() for j, name in enumerate(encoder.columns_)},
-        }
-        out.print(json_module.dumps(content), markup=False)
+        _show_json(names, result.sparsities, weights, ranking)
         return
     for note in table.notes:
         errors.print(note, markup=False)
+    _show_table(names, result.sparsities, weights, ranking)
+    for kind, file in (("Table", csv), ("Picture", plot)):
+        if file is not None:
+            errors.print(f"{kind}: {Path(file).resolve()}", markup=False)
+
+
+def _write_weights(csv, names, sparsities, weights):
+    """Write one row per point of the path: the penalty and the weight of every column."""
+    import pandas
+
+    frame = pandas.DataFrame(weights, columns=names)
+    # A column of the user's table may be called sparsity as well.
+    frame.insert(0, "sparsity", sparsities, allow_duplicates=True)
+    with writing(csv):
+        write_file(csv, frame.to_csv(index=False))
+
+
+def _show_json(names, sparsities, weights, ranking):
+    """Print the path as one JSON object."""
+    content = {
+        "ranking": [names[j] for j in np.argsort(ranking, kind="stable")],
+        "sparsities": sparsities.tolist(),
+        "weights": {name: weights[:, j].tolist() for j, name in enumerate(names)},
+    }
+    out.print(json_module.dumps(content), markup=False)
+
+
+def _show_table(names, sparsities, weights, ranking):
+    """Print one row per column, the one that stays longest first."""
     rows = []
-    for j in order:
+    for j in np.argsort(ranking, kind="stable"):
         alive = np.flatnonzero(weights[:, j])
-        leaves = number(float(found.sparsities[alive[-1]])) if len(alive) else "0"
-        rows.append((encoder.columns_[j], int(ranking[j]), leaves, number(float(weights[0, j]))))
+        last_penalty = number(float(sparsities[alive[-1]])) if len(alive) else "0"
+        rows.append((names[j], int(ranking[j]), last_penalty, number(float(weights[0, j]))))
     show_table(
         ("column", "order of survival", "stays up to", "weight at 0"), rows, numeric=(1, 2, 3)
     )
-    for name, target_path in (("Table", csv), ("Picture", plot)):
-        if target_path is not None:
-            errors.print(f"{name}: {Path(target_path).resolve()}", markup=False)
 
 
-def _draw(sparsities, weights, names, ranking, plot):
-    from kernelknife._support.optional import import_optional
-
+def _draw(plot, names, sparsities, weights, ranking):
+    """Write the picture of the path in the format that the ending of the file names."""
     matplotlib = import_optional("matplotlib", "kernelknife[cli]", "Drawing")
     ending = Path(plot).suffix.lstrip(".").lower() or "png"
+    # Agg draws without a display, which a server does not have.
     with matplotlib.rc_context({"backend": "Agg"}), writing(plot):
         display = WeightPathDisplay(sparsities, weights, names, ranking=ranking).plot()
         buffer = io.BytesIO()

@@ -1,10 +1,11 @@
-"""``kernelknife predict``: a saved model on new rows."""
+"""``kernelknife predict``: the predictions of a saved model for the rows of a table."""
 
+import sys
 from pathlib import Path
 
 from kernelknife._support.files import write_file
-from kernelknife.cli._select import check_writable, writing
 from kernelknife.cli.console import errors, warned
+from kernelknife.cli.files import check_outputs, writing
 from kernelknife.storage import load_model
 from kernelknife.tables import TableError, read_table, unseen_levels
 
@@ -12,21 +13,33 @@ __all__ = ["predict"]
 
 
 def predict(model, data, reading, *, ids, output):
-    """Print the predictions as CSV, or write them to a file."""
-    import sys
+    """Print the predictions as CSV, or write them to a file.
 
-    check_writable(output, source=data)
+    Parameters
+    ----------
+    model : path
+        What ``kernelknife select --save`` wrote.
+    data : str
+        The table.
+    reading : dict
+        Arguments of :func:`kernelknife.tables.read_table`.
+    ids : list of str
+        Columns of the table to repeat beside the predictions.
+    output : path or None
+        None prints to standard output.
+    """
+    check_outputs(output, inputs=[data])
     encoder, machine, facts = load_model(model)
     frame = read_table(data, **reading)
     absent = [name for name in ids if name not in frame.columns]
     if absent:
         raise TableError(f"There is no column {absent[0]!r} in {data}.")
     with warned():
-        found = machine.predict(encoder.transform(frame, facts["selected"]))
+        predictions = machine.predict(encoder.transform(frame, facts["selected"]))
     for note in unseen_levels(encoder, frame, facts["selected"]):
         errors.print(note, markup=False)
     result = frame[list(ids)].copy()
-    result[f"predicted {facts['target']}"] = found
+    result[f"predicted {facts['target']}"] = predictions
     text = result.to_csv(index=False)
     if output is None:
         sys.stdout.write(text)

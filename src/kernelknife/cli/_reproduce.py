@@ -1,4 +1,4 @@
-"""``kernelknife reproduce``."""
+"""``kernelknife reproduce``: the tables and figures of the paper."""
 
 import os
 
@@ -10,7 +10,7 @@ __all__ = ["run", "show"]
 
 
 def show():
-    """Name the parts of the paper."""
+    """Print the parts of the paper that can be run."""
     rows = [
         (item.name, item.repetitions, ", ".join(item.labels), item.title) for item in ITEMS.values()
     ]
@@ -18,7 +18,23 @@ def show():
 
 
 def run(names, output, *, quick, jobs, page, data):
-    """Run parts of the paper and say where the summary is."""
+    """Run parts of the paper and print where the summary is.
+
+    Parameters
+    ----------
+    names : list of str
+        Parts of the paper; an empty list is all of them.
+    output : path
+        Folder for tables, figures and the summary.
+    quick : bool
+        Whether to run only a few repetitions.
+    jobs : int
+        Number of repetitions to run at the same time.
+    page : path or None
+        Where to write the summary, if not into the folder.
+    data : path or None
+        Folder with the data files of the paper.
+    """
     if jobs == 0:
         raise Failure("--jobs must be a number of processes, or -1 for all cores, got 0.")
     if data is not None:

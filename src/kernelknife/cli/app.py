@@ -20,7 +20,8 @@ app = typer.Typer(
     help="Find which features matter when the relation is not linear.",
 )
 
-# Names only: importing kernels and losses would make help slow. A test compares them.
+# Importing the kernels and losses would make help slow, so their names are repeated here. A test
+# compares them.
 Kernel = StrEnum(
     "Kernel",
     ["linear", "rbf", "polynomial", "laplace", "matern", "rational_quadratic", "sigmoid"],
@@ -43,12 +44,12 @@ TaskOption = Annotated[
     Task | None, typer.Option("--task", help="Guessed from the target if absent.")
 ]
 ImputeOption = Annotated[
-    Impute | None, typer.Option("--impute", help="Fill in missing numbers; missing texts count.")
+    Impute | None, typer.Option("--impute", help="Replace missing numbers by the median.")
 ]
 DropMissing = Annotated[
     bool, typer.Option("--drop-missing", help="Leave out rows with missing values.")
 ]
-KernelOption = Annotated[Kernel, typer.Option("--kernel", help="What relations are looked for.")]
+KernelOption = Annotated[Kernel, typer.Option("--kernel", help="Kind of relations to look for.")]
 LossOption = Annotated[
     Loss | None, typer.Option("--loss", help="Squared for numbers, squared hinge for classes.")
 ]
@@ -58,17 +59,21 @@ Alpha = Annotated[
 Sparsity = Annotated[
     float | None, typer.Option(help="Penalty on the weights; chosen by the folds if absent.")
 ]
-Features = Annotated[int | None, typer.Option("--features", "-k", help="Exactly so many columns.")]
+Features = Annotated[
+    int | None, typer.Option("--features", "-k", help="Number of columns to select.")
+]
 RuleOption = Annotated[
     Rule, typer.Option("--rule", help="Least error, or fewest columns within one standard error.")
 ]
 Folds = Annotated[
     int | None, typer.Option(min=2, help="Number of folds; 5, repeated 3 times below 200 rows.")
 ]
-HoldOut = Annotated[float, typer.Option("--hold-out", help="Share of rows kept for judging alone.")]
+HoldOut = Annotated[
+    float, typer.Option("--hold-out", help="Share of the rows kept for judging only.")
+]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of everything random.")]
 Jobs = Annotated[int, typer.Option(help="Folds at a time; -1 for all cores.")]
-Encoding = Annotated[str, typer.Option(help="Of a text file.")]
+Encoding = Annotated[str, typer.Option(help="Encoding of a text file.")]
 Missing = Annotated[
     list[str] | None, typer.Option("--missing", help="Text that stands for a missing value.")
 ]
@@ -86,38 +91,41 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
 def run():
-    """Run the command; a failure is a line on standard error and an exit status."""
+    """Run the command; a failure ends in one line on standard error and an exit status."""
     try:
         app()
     except Failure as failure:
         _fail(failure, failure.code)
     except ImportError as error:
-        # A missing extra says itself what to install.
+        # The message of a missing optional dependency says what to install.
         _fail(error, 2)
     except ValueError as error:
-        # Tables, models and estimators refuse with a sentence; anything else is a bug.
+        # Tables, models and estimators refuse bad input with a ValueError; other errors are bugs.
         _fail(error, 2)
     except KeyboardInterrupt:
         _fail("stopped", 130)
     except BrokenPipeError:
-        # The reader of our output has gone, as `head` does; what is left has no place to go.
+        # The program that reads our output has ended, as `head` does. Python would complain when it
+        # flushes the rest, so the rest goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         raise SystemExit(1) from None
 
 
 def _fail(message, code):
+    """Print a message of one line and exit."""
     errors.print(f"kernelknife: {message}", markup=False)
     raise SystemExit(code) from None
 
 
 def _version(wanted: bool):
+    """Print the version, if it is asked for, and exit."""
     if wanted:
         out.print(f"kernelknife {__version__}")
         raise typer.Exit
 
 
 def _settings(**options):
-    """Return the options as the library takes them: plain strings, tuples for lists."""
+    """Return the options in the form that the library takes: plain strings, tuples for lists."""
     plain = {}
     for name, value in options.items():
         if isinstance(value, StrEnum):
@@ -129,7 +137,7 @@ def _settings(**options):
 
 
 def _reading(encoding, missing, decimal):
-    """Return the options of reading a table, checked."""
+    """Return the arguments of ``read_table``."""
     if len(decimal) != 1:
         raise Failure(f"--decimal must be one character, got {decimal!r}.")
     return {"encoding": encoding, "missing": tuple(missing or ()), "decimal": decimal}
@@ -175,7 +183,7 @@ def select(
 ):
     """Say which columns of a table matter for one of them.
 
-    Exit status 0: found some that predict better than a constant; 1: found none.
+    The exit status is 0 if the selected columns predict better than a constant, and 1 if not.
     """
     from kernelknife.cli import _select
 
@@ -232,7 +240,7 @@ def path(
     plot: Annotated[Path | None, typer.Option(help="Write a picture: png, svg or pdf.")] = None,
     json: Json = False,
 ):
-    """Follow every column's weight as the penalty rises, until the last one leaves."""
+    """Follow the weight of every column as the penalty rises, until the last column leaves."""
     from kernelknife.cli import _path
 
     columns = _settings(drop=drop, ids=ids, task=task, impute=impute, drop_missing=drop_missing)
@@ -276,7 +284,7 @@ def demo(
         "kernelknife-demo.html"
     ),
 ):
-    """Choose among columns of data of its own and write the report."""
+    """Select among columns of simulated data and write the report."""
     from kernelknife.cli import _select
 
     _select.demo(output)
@@ -304,7 +312,7 @@ def reproduce(
 ):
     """Run the paper's tables and figures and judge its claims.
 
-    A run that was stopped goes on where it was, without repeating what is finished.
+    A run that was stopped continues where it was and repeats nothing that is finished.
     """
     from kernelknife.cli import _reproduce
 

@@ -1,4 +1,4 @@
-"""What the commands print with: tables, progress on a terminal, one-line errors."""
+"""What the commands print with: tables, bars of progress, and errors of one line."""
 
 import sys
 import warnings
@@ -13,8 +13,15 @@ out = Console(highlight=False, soft_wrap=True)
 errors = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
-class Failure(Exception):  # noqa: N818 - it ends a command, it is no bug
-    """A mistake in what was asked, said in a sentence or two."""
+class Failure(Exception):  # noqa: N818 - it ends a command and is no bug
+    """A request that cannot be carried out, with the reason in a sentence or two.
+
+    Parameters
+    ----------
+    message : str
+    code : int, default=2
+        The exit status of the command.
+    """
 
     def __init__(self, message, code=2):
         super().__init__(message)
@@ -23,7 +30,7 @@ class Failure(Exception):  # noqa: N818 - it ends a command, it is no bug
 
 @contextmanager
 def progress():
-    """Yield ``report(name, done, total)``: bars on a terminal, silence elsewhere."""
+    """Yield ``report(name, done, total)``, which draws bars on a terminal and nothing elsewhere."""
     if not errors.is_terminal:
         yield lambda name, done, total: None
         return
@@ -43,16 +50,24 @@ def progress():
 
 @contextmanager
 def warned():
-    """Print warnings as one line each on standard error, each once."""
-    with warnings.catch_warnings(record=True) as found:
+    """Print every warning once, as one line on standard error."""
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         yield
-    for message in dict.fromkeys(str(warning.message) for warning in found):
+    for message in dict.fromkeys(str(warning.message) for warning in caught):
         errors.print(f"warning: {message}", markup=False)
 
 
 def show_table(header, rows, numeric=()):
-    """Print a table: framed for a person, tab-separated for a pipe."""
+    """Print a table: aligned on a terminal, separated by tabs elsewhere.
+
+    Parameters
+    ----------
+    header : sequence of str
+    rows : list of sequence
+    numeric : sequence of int, default=()
+        Indices of the columns to align at the right.
+    """
     if not out.is_terminal:
         for row in [header, *rows]:
             sys.stdout.write("\t".join(map(str, row)) + "\n")

@@ -1,4 +1,4 @@
-"""A bar over the folds of a cross-validation, on a terminal."""
+"""A bar of progress over the folds of a cross-validation, on a terminal."""
 
 import os
 import tempfile
@@ -11,13 +11,19 @@ from kernelknife.cli.console import errors
 __all__ = ["fold_bar"]
 
 
+REFRESH_SECONDS = 0.2  # often enough for a bar to move smoothly
+
+
 class FoldCounter:
-    """Callback that counts finished folds in a file, which any process can append to.
+    """Callback of scikit-learn that counts finished folds.
+
+    Folds may run in other processes. Each appends one byte to a file when it has finished, so that
+    the size of the file is the count.
 
     Parameters
     ----------
     path : str
-        A file with one byte per finished fold.
+        The file that holds one byte per finished fold.
     """
 
     def __init__(self, path):
@@ -25,27 +31,27 @@ class FoldCounter:
         self.total = 0
 
     def setup(self, estimator, context):
-        """Nothing to set up."""
+        """Do nothing; scikit-learn asks callbacks to have this method."""
 
     def on_fit_task_begin(self, estimator, context):
-        """Learn how many folds there will be."""
+        """Add the folds of one alpha to the number that is expected."""
         if context.task_name.startswith("alpha="):
             self.total += context.max_subtasks or 0
 
     def on_fit_task_end(self, estimator, context):
-        """Count a fold."""
+        """Count a finished fold."""
         if context.task_name == "fold":
             file = os.open(self.path, os.O_WRONLY | os.O_APPEND)
             os.write(file, b".")
             os.close(file)
 
     def teardown(self, estimator, context):
-        """Nothing to take down."""
+        """Do nothing; scikit-learn asks callbacks to have this method."""
 
 
 @contextmanager
 def fold_bar():
-    """Yield the callbacks of a fit: a bar on a terminal, none elsewhere."""
+    """Yield the callbacks to fit with: those that move a bar on a terminal, none elsewhere."""
     if not errors.is_terminal:
         yield ()
         return
@@ -61,7 +67,7 @@ def fold_bar():
             task = bar.add_task("folds", total=None)
 
             def watch():
-                while not done.wait(0.2):
+                while not done.wait(REFRESH_SECONDS):
                     bar.update(task, completed=path.stat().st_size, total=counter.total or None)
 
             watcher = threading.Thread(target=watch, daemon=True)
