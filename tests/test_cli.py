@@ -1,5 +1,6 @@
 """The command, as its user sees it: what is printed where, exit statuses, one-line errors."""
 
+import io
 import json
 import os
 import subprocess
@@ -12,11 +13,13 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from rich.console import Console
 from sklearn.datasets import load_diabetes
 
 from kernelknife import __version__, kernels, losses
 from kernelknife.cli import app as app_module
 from kernelknife.cli import main
+from kernelknife.cli.console import PLAIN, show_table
 from kernelknife.datasets import make_sinusoidal
 from kernelknife.storage import FACTS
 
@@ -68,6 +71,54 @@ def test_select_as_json(call, table):
     assert found["error"]["mean"] < found["error"]["constant"]
     assert "x7" not in [feature["name"] for feature in found["features"]]
     assert found["settings"]["n_features"] == 3
+
+
+# Names that rich takes for an emoji, for markup, or for something to highlight or to wrap.
+AWKWARD = ["gene:a:1", "[bold]dose[/bold]", "a\\[b", "'x' 1.5 https://x.org", "long " * 60 + "name"]
+
+
+@pytest.fixture
+def awkward(tmp_path):
+    """A CSV file whose columns have awkward names and all matter for the last one."""
+    X = np.random.default_rng(0).normal(size=(60, len(AWKWARD)))
+    frame = pd.DataFrame(X, columns=AWKWARD).assign(**{"y:a:": X.sum(axis=1)})
+    path = tmp_path / "awkward.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def test_names_are_printed_as_they_are(call, awkward):
+    arguments = (awkward, "-t", "y:a:", "--kernel", "linear", "--alpha", "0.3")
+    code, out, err = call("select", *arguments, "--folds", 3, "--jobs", 1, "--json")
+    assert code == 0
+    answer = json.loads(out)
+    assert sorted(feature["name"] for feature in answer["features"]) == sorted(AWKWARD)
+    assert answer["target"] == "y:a:"
+    _, out, err = call("select", *arguments, "--folds", 3, "--jobs", 1)
+    assert "columns selected for y:a:\n" in out
+    assert "took the target y:a: for a number" in err
+    assert set(AWKWARD) <= {line.split("\t")[0] for line in out.splitlines()}
+    _, out, _ = call("path", *arguments, "--points", 4, "--json")
+    assert sorted(json.loads(out)["ranking"]) == sorted(AWKWARD)
+    _, _, err = call("select", awkward, "-t", "gene:a:2")
+    assert "There is no column 'gene:a:2': did you mean 'gene:a:1'?" in err
+
+
+def test_a_terminal_shows_names_as_they_are(monkeypatch):
+    screen = Console(file=io.StringIO(), force_terminal=True, width=40, color_system=None, **PLAIN)
+    monkeypatch.setattr("kernelknife.cli.console.out", screen)
+    show_table(("column", "weight"), [(name, "0.5") for name in AWKWARD], numeric=(1,))
+    shown = screen.file.getvalue()
+    assert "gene:a:1" in shown
+    assert "[bold]dose[/bold]" in shown
+    letters = "".join(shown.replace("0.5", "").split())
+    assert "".join(AWKWARD[-1].split()) in letters, "a long name is folded, not cut"
+    assert max(map(len, shown.splitlines())) <= 40
+
+
+def test_control_characters_do_not_reach_the_terminal(capsys):
+    show_table(("column",), [("height\n(cm)\t\x1b[31m",)])
+    assert capsys.readouterr().out == "column\nheight (cm)  [31m\n"
 
 
 def test_select_saves_and_predict_reads(call, table, tmp_path):

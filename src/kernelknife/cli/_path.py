@@ -1,7 +1,6 @@
 """``kernelknife path``: the weight of every column as the penalty rises."""
 
 import io
-import json as json_module
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from kernelknife import knife_path
 from kernelknife._support.files import write_file
 from kernelknife._support.formatting import number
 from kernelknife._support.optional import import_optional
-from kernelknife.cli.console import errors, out, show_table, warned
+from kernelknife.cli.console import errors, say, show_json, show_table, warned
 from kernelknife.cli.files import check_outputs, writing
 from kernelknife.display import WeightPathDisplay
 from kernelknife.tables import TableEncoder, make_table, read_table
@@ -58,11 +57,11 @@ def path(data, target, columns, options, reading, *, csv, plot, json):
         _show_json(names, result.sparsities, weights, ranking)
         return
     for note in table.notes:
-        errors.print(note, markup=False)
+        say(note)
     _show_table(names, result.sparsities, weights, ranking)
     for kind, file in (("Table", csv), ("Picture", plot)):
         if file is not None:
-            errors.print(f"{kind}: {Path(file).resolve()}", markup=False)
+            say(f"{kind}: {Path(file).resolve()}")
 
 
 def _write_weights(csv, names, sparsities, weights):
@@ -83,7 +82,7 @@ def _show_json(names, sparsities, weights, ranking):
         "sparsities": sparsities.tolist(),
         "weights": {name: weights[:, j].tolist() for j, name in enumerate(names)},
     }
-    out.print(json_module.dumps(content), markup=False)
+    show_json(content)
 
 
 def _show_table(names, sparsities, weights, ranking):

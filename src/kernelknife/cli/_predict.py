@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from kernelknife._support.files import write_file
-from kernelknife.cli.console import errors, warned
+from kernelknife.cli.console import say, warned
 from kernelknife.cli.files import check_outputs, writing
 from kernelknife.storage import load_model
 from kernelknife.tables import TableError, read_table, unseen_levels
@@ -37,7 +37,7 @@ def predict(model, data, reading, *, ids, output):
     with warned():
         predictions = machine.predict(encoder.transform(frame, facts["selected"]))
     for note in unseen_levels(encoder, frame, facts["selected"]):
-        errors.print(note, markup=False)
+        say(note)
     result = frame[list(ids)].copy()
     result[f"predicted {facts['target']}"] = predictions
     text = result.to_csv(index=False)
@@ -46,4 +46,4 @@ def predict(model, data, reading, *, ids, output):
         return
     with writing(output):
         write_file(output, text)
-    errors.print(f"Predictions: {Path(output).resolve()}", markup=False)
+    say(f"Predictions: {Path(output).resolve()}")

@@ -53,5 +53,5 @@ def run(names, output, *, quick, jobs, page, data):
         raise Failure(error) from error
     except OSError as error:
         raise Failure(f"{output} cannot be written: {error.strerror or error}.") from error
-    out.print(f"Summary: {summary.resolve()}", markup=False)
-    out.print(f"As a page: {(output / 'summary.html').resolve()}", markup=False)
+    out.print(f"Summary: {summary.resolve()}")
+    out.print(f"As a page: {(output / 'summary.html').resolve()}")

@@ -1,12 +1,11 @@
 """``kernelknife select`` and ``kernelknife demo``: select columns, print them, write files."""
 
 import contextlib
-import json as json_module
 from pathlib import Path
 
 from kernelknife._support.files import write_file
 from kernelknife._support.formatting import number
-from kernelknife.cli.console import Failure, errors, out, show_table, warned
+from kernelknife.cli.console import Failure, out, say, show_json, show_table, warned
 from kernelknife.cli.files import check_outputs, writing
 from kernelknife.cli.progress import fold_bar
 from kernelknife.report import build_report
@@ -53,12 +52,12 @@ def select(data, target, settings, reading, *, report, save, json, cluster):
         with writing(save):
             save_model(save, selection)
     if json:
-        out.print(json_module.dumps(selection.to_json(), indent=2, default=str), markup=False)
+        show_json(selection.to_json(), indent=2)
     else:
         _show(selection)
     for name, path in (("Report", report), ("Model", save)):
         if path is not None:
-            errors.print(f"{name}: {Path(path).resolve()}", markup=False)
+            say(f"{name}: {Path(path).resolve()}")
     return 0 if selection.better else 1
 
 
@@ -90,12 +89,11 @@ def _on_cluster(address):
 def _show(selection):
     """Print a selection: the columns and the errors as tables, doubts in a sentence."""
     for note in selection.table.notes:
-        errors.print(note, markup=False)
+        say(note)
     names = selection.selected
     out.print(
         f"{len(names)} of {len(selection.features)} columns selected for "
         f"{selection.table.target_name}\n",
-        markup=False,
     )
     if names:
         rows = [
@@ -112,7 +110,7 @@ def _show(selection):
         out.print("\nNo column is left at the chosen penalty.")
     elif not selection.better:
         gain = f"{number(selection.advantage.mean)} +- {number(selection.advantage.spread)}"
-        out.print(f"\nNo sure finding: better than a constant by {gain} only.", markup=False)
+        out.print(f"\nNo sure finding: better than a constant by {gain} only.")
 
 
 def _error_rows(selection):
@@ -158,5 +156,5 @@ def demo(output):
     with writing(output):
         write_file(table, frame.to_csv(index=False))
         write_file(output, build_report(selection, table.name))
-    out.print(f"\nData: {table.resolve()}", markup=False)
-    out.print(f"Report, open it in a browser: {output.resolve()}", markup=False)
+    out.print(f"\nData: {table.resolve()}")
+    out.print(f"Report, open it in a browser: {output.resolve()}")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from kernelknife import __version__
-from kernelknife.cli.console import Failure, errors, out
+from kernelknife.cli.console import Failure, out, say
 
 __all__ = ["app", "run"]
 
@@ -113,7 +113,7 @@ def run():
 
 def _fail(message, code):
     """Print a message of one line and exit."""
-    errors.print(f"kernelknife: {message}", markup=False)
+    say(f"kernelknife: {message}")
     raise SystemExit(code) from None
 
 
