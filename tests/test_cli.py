@@ -176,15 +176,35 @@ def test_noise_ends_with_status_one(call, tmp_path):
 
 def test_nothing_of_the_users_is_overwritten(call, table, tmp_path):
     before = table.read_bytes()
+    model, link = tmp_path / "m.kk", tmp_path / "link.kk"
+    model.write_bytes(b"a model")
+    link.symlink_to(model)
     for arguments in (
         ["report", table, "-t", "y", "-o", table],
         ["path", table, "-t", "y", "--csv", table],
         ["select", table, "-t", "y", "--save", tmp_path / "a", "--report", tmp_path / "a"],
+        ["demo", "-o", table.with_suffix(".html")],
+        ["predict", model, table, "-o", model],
+        ["predict", model, table, "-o", link],
     ):
         code, _, err = call(*arguments)
         assert code == 2
-        assert "name another file" in err
+        assert "name another" in err
     assert table.read_bytes() == before
+    assert model.read_bytes() == b"a model"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data.csv", "link.kk", "m.kk"]
+
+
+def test_predictions_into_a_pipe(call, table, tmp_path):
+    model, pipe = tmp_path / "m.kk", tmp_path / "pipe"
+    call("select", table, "-t", "y", *QUICK, "--save", model)
+    _, expected, _ = call("predict", model, table)
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE, text=True) as reader:
+        code, _, _ = call("predict", model, table, "-o", pipe)
+        assert reader.communicate(timeout=60)[0] == expected
+    assert code == 0
+    assert pipe.is_fifo()
 
 
 def test_predict_needs_the_selected_columns_only(call, table, tmp_path):

@@ -28,7 +28,7 @@ def predict(model, data, reading, *, ids, output):
     output : path or None
         None prints to standard output.
     """
-    check_outputs(output, inputs=[data])
+    check_outputs(output, inputs=[model, data])
     encoder, machine, facts = load_model(model)
     frame = read_table(data, **reading)
     absent = [name for name in ids if name not in frame.columns]

@@ -147,6 +147,9 @@ def demo(output):
     X, y = make_skin_of_orange(150, 16, random_state=0)
     frame = pandas.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
     frame["fruit"] = ["peel" if label else "flesh" for label in y]
+    csv = frame.to_csv(index=False)
+    if table.exists() and table.read_text(encoding="utf-8", errors="replace") != csv:
+        raise Failure(f"{table} exists and holds other data: name another report with --output.")
     out.print(
         "Skin of the orange: 150 rows, 20 columns, two classes, one around the other like a peel.\n"
         "Only x0 to x3 matter, and none of them shows it on its own.\n"
@@ -154,7 +157,7 @@ def demo(output):
     selection = _run_selection(frame, "fruit", {"rule": "1se", "folds": 5, "n_jobs": -1})
     _show(selection)
     with writing(output):
-        write_file(table, frame.to_csv(index=False))
+        write_file(table, csv)
         write_file(output, build_report(selection, table.name))
     out.print(f"\nData: {table.resolve()}")
     out.print(f"Report, open it in a browser: {output.resolve()}")

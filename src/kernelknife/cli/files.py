@@ -1,8 +1,9 @@
 """Files that a command writes: checked before the work begins, and failures in one sentence."""
 
 import contextlib
-from pathlib import Path
+import os
 
+from kernelknife._support.files import check_writable, is_stream
 from kernelknife.cli.console import Failure
 
 __all__ = ["check_outputs", "writing"]
@@ -29,19 +30,22 @@ def check_outputs(*paths, inputs=()):
     inputs : sequence of path, default=()
         Files that the command reads; "-" is standard input.
     """
-    taken = [Path(path).resolve() for path in inputs if str(path) != "-"]
+    taken = [(path, "is read by this command") for path in inputs if str(path) != "-"]
     for path in paths:
         if path is None:
             continue
-        if Path(path).resolve() in taken:
-            raise Failure(f"{path} is the table itself or another result: name another file.")
-        taken.append(Path(path).resolve())
-        folder = Path(path).resolve().parent
-        if not folder.is_dir():
-            raise Failure(f"{path} cannot be written: there is no folder {folder}.")
-        if Path(path).is_dir():
-            raise Failure(f"{path} cannot be written: it is a folder.")
         with writing(path):
-            probe = folder / f".{Path(path).name}.probe"
-            probe.touch()
-            probe.unlink()
+            check_writable(path)
+            streamed = is_stream(path)
+        for other, reason in taken:
+            if not streamed and _same_file(path, other):
+                raise Failure(f"{path} {reason} and would be overwritten: name another file.")
+        taken.append((path, "holds another result of this command"))
+
+
+def _same_file(path, other):
+    """Return whether two paths name the same file, which need not exist."""
+    if os.path.realpath(path) == os.path.realpath(other):
+        return True
+    # On a file system that ignores case, two names are one file.
+    return os.path.exists(path) and os.path.exists(other) and os.path.samefile(path, other)
