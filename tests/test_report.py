@@ -79,6 +79,16 @@ def test_nothing_selected_is_said():
     assert "does not clearly err less than a constant" in page
 
 
+def test_tables_with_gaps_have_a_report(rng):
+    X = rng.normal(size=(60, 3))
+    frame = pd.DataFrame(X, columns=list("abc")).round(1).assign(y=X[:, 0] + X[:, 1])
+    frame["a"] = (10 * frame["a"]).astype("Int64")
+    frame["kind"] = pd.Categorical(["u", "v", "w"] * 20)
+    frame.loc[[3, 4], ["a", "b", "kind"]] = pd.NA
+    page = build_report(select_features(frame, "y", impute="median", alpha=0.3, n_features=4))
+    assert "Pairs of the heaviest columns" in page
+
+
 def test_thousands_of_columns_stay_small(rng):
     weights = np.sort(rng.random((40, 3000)), axis=0)[::-1]
     names = [f"gene {j}" for j in range(3000)]

@@ -166,6 +166,29 @@ def test_ways_on_with_missing_values():
     assert X[0, 0] == np.median(np.arange(11))
 
 
+@pytest.mark.parametrize("kind", ["object", "category", "string"])
+@pytest.mark.parametrize("number", ["float64", "Float64", "Int64"])
+def test_gaps_are_filled_in_whatever_the_types(kind, number):
+    data = frame(kind=[None, "red", "blue", "green"] * 3, x=[np.nan, *range(11)])
+    typed = data.astype({"kind": kind, "x": number})
+    table = make_table(typed, "y", impute="median")
+    X = TableEncoder(impute="median").fit_transform(table.features)
+    np.testing.assert_array_equal(X[:, 0], [5, *range(11)])
+    np.testing.assert_array_equal(X[:5, 1:], np.eye(4)[[3, 2, 0, 1, 3]])
+
+
+def test_an_empty_text_and_a_missing_one_are_one_level():
+    data = pd.DataFrame({"kind": ["", None, "a", "b"]})
+    X = TableEncoder(impute="median").fit_transform(data)
+    np.testing.assert_array_equal(X, np.eye(3)[[0, 0, 1, 2]])
+
+
+def test_columns_of_other_things_are_refused():
+    for values in ([[1], [2]] * 6, [1j, 2j] * 6):
+        with pytest.raises(TableError, match=r"Column x holds .*--drop 'x'"):
+            make_table(frame(x=values), "y")
+
+
 def test_the_encoder_gives_texts_one_group_and_ignores_new_ones():
     encoder = TableEncoder().fit(frame()[["x", "kind"]])
     assert list(encoder.feature_groups_) == ["x", "kind", "kind", "kind"]

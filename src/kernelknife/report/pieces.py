@@ -200,7 +200,7 @@ def pairs_piece(table, names, random_state=0) -> str:
 
 def _pair(table, rows, kinds, first, second):
     """Return one scatter plot; rows where one of both values is missing are left out."""
-    values = table.features[[first, second]].to_numpy(dtype=float)[rows]
+    values = table.features[[first, second]].to_numpy(dtype=float, na_value=np.nan)[rows]
     known = np.isfinite(values).all(axis=1)
     lows, highs = values[known].min(axis=0), values[known].max(axis=0)
     room = 0.5 * MARGIN * (highs - lows)

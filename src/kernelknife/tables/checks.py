@@ -33,6 +33,7 @@ def _check_text(name, column):
             f"Column {name} holds dates. Turn them into numbers, such as days since the first, "
             f"or leave the column out with --drop {name!r}."
         )
+    _check_hashable(name, column)
     texts = column.dropna().astype(str)
     check_commas(name, texts)
     numbers = pandas.to_numeric(texts, errors="coerce").notna()
@@ -50,6 +51,20 @@ def _check_text(name, column):
             f"Leave it out with --drop {name!r}; if it marks rows that belong together, use "
             f"--group {name!r}."
         )
+
+
+def _check_hashable(name, column):
+    """Raise where a column holds something that is neither a number nor a text, such as lists."""
+    try:
+        if column.dtype.kind != "c":  # NumPy's code for complex numbers
+            column.nunique()
+            return
+    except TypeError:
+        pass  # pandas cannot compare lists, sets and the like, and neither can we
+    raise TableError(
+        f"Column {name} holds values such as {column.dropna().iloc[0]!r}, which are neither "
+        f"numbers nor texts. Make numbers of them, or leave the column out with --drop {name!r}."
+    )
 
 
 def _looks_like_dates(column):

@@ -4,8 +4,9 @@ import numpy as np
 
 from kernelknife.tables.errors import TableError, listing
 
-__all__ = ["as_numbers", "check_missing", "first_text", "is_text"]
+__all__ = ["MISSING_LEVEL", "as_numbers", "as_texts", "check_missing", "first_text", "is_text"]
 
+MISSING_LEVEL = ""  # the text that stands for a missing one
 NUMBER_KINDS = "biuf"  # NumPy's codes for booleans, integers, unsigned integers and floats
 
 
@@ -20,6 +21,19 @@ def is_text(column) -> bool:
 def as_numbers(column) -> np.ndarray:
     """Return a column of numbers as floats, with NaN where a value is missing."""
     return column.to_numpy(dtype=float, na_value=np.nan)
+
+
+def as_texts(column) -> np.ndarray:
+    """Return a column as an array of texts, with an empty one where a value is missing.
+
+    A column of pandas' categories does not accept a text that is not one of them, so the array is
+    made of the values and not by replacing missing ones in the column.
+    """
+    missing = column.isna().to_numpy()
+    texts = [
+        MISSING_LEVEL if gap else str(value) for value, gap in zip(column, missing, strict=True)
+    ]
+    return np.array(texts, dtype=object)
 
 
 def first_text(column) -> str:

@@ -4,13 +4,19 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from kernelknife.tables.columns import as_numbers, check_missing, first_text, is_text
+from kernelknife.tables.columns import (
+    MISSING_LEVEL,
+    as_numbers,
+    as_texts,
+    check_missing,
+    first_text,
+    is_text,
+)
 from kernelknife.tables.errors import TableError, listing
 
 __all__ = ["TableEncoder", "unseen_levels"]
 
 FILL_ADVICE = "Fill them in, or fit a model again with --impute median."
-MISSING_LEVEL = ""  # the level of a text column that stands for a missing text
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
@@ -74,8 +80,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _find_levels(self, column):
         """Return the different texts of a column, sorted, and a level for missing ones."""
-        levels = sorted(str(value) for value in column[column.notna()].unique())
-        if self.impute is not None and column.isna().any():
+        levels = sorted({str(value) for value in column[column.notna()].unique()})
+        if self.impute is not None and column.isna().any() and MISSING_LEVEL not in levels:
             levels.append(MISSING_LEVEL)
         return levels
 
@@ -119,9 +125,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def _encode(self, name, column):
         """Return what a column of the data frame becomes, an array of one or more columns."""
         if name in self.levels_:
-            texts = column.map(str, na_action="ignore").fillna(MISSING_LEVEL)
             levels = np.array(self.levels_[name], dtype=object)
-            return (texts.to_numpy(dtype=object)[:, None] == levels).astype(float)
+            return (as_texts(column)[:, None] == levels).astype(float)
         if is_text(column):
             raise TableError(
                 f"Column {name} holds texts ({first_text(column)}), the model expects numbers."
