@@ -41,6 +41,22 @@ def test_semicolons_and_a_byte_order_mark(tmp_path):
     assert list(read_table(path).columns) == ["a", "b", "kind", "y"]
 
 
+def test_spaces_after_the_separator_and_quotes(tmp_path):
+    text = '"a", "b, in cm", "kind"\n1, 2.5, "red, dark"\n2, 3.5, "blue"\n'
+    table = read_table(write(tmp_path, text))
+    assert list(table.columns) == ["a", "b, in cm", "kind"]
+    assert list(table["kind"]) == ["red, dark", "blue"]
+    assert list(table["b, in cm"]) == [2.5, 3.5]
+
+
+def test_thousands_are_read_where_they_are_announced(tmp_path):
+    text = "price;y\n1.234.000,5;1\n999;2\n"
+    table = read_table(write(tmp_path, text), decimal=",", thousands=".")
+    assert list(table["price"]) == [1234000.5, 999.0]
+    with pytest.raises(TableError, match="must be different"):
+        read_table(write(tmp_path, text), decimal=",", thousands=",")
+
+
 REFUSED = {
     "empty": ("", "is empty"),
     "blank": ("\n\n  \n", "is empty"),
@@ -138,6 +154,11 @@ BAD = {
     "classes": (frame(y=list("abcdefghijkl")), {"target": "y"}, "too many classes"),
     "text number": (frame(y=["a", "b"] * 6), {"target": "y", "task": "regression"}, "holds texts"),
     "dates": (frame(x=["2024-01-02"] * 6 + ["2024-05-06"] * 6), {"target": "y"}, "holds dates"),
+    "thousands": (frame(x=["1,234,000", "1,000"] * 6), {"target": "y"}, "000'.*--thousands ,"),
+    "some thousands": (frame(x=["999"] * 9 + ["1,234"] * 3), {"target": "y"}, "--thousands ,"),
+    "dots": (frame(x=["1.234,5", "999,5"] * 6), {"target": "y"}, r"--thousands \. --decimal ,"),
+    "spaces": (frame(x=["1 234.5", "999.5"] * 6), {"target": "y"}, "--thousands ' '"),
+    "target": (frame(y=["1,234,000", "999"] * 6), {"target": "y"}, "--thousands ,"),
     "commas": (frame(x=["1,5", "2,5"] * 6), {"target": "y"}, "--decimal ,"),
     "both": (frame(), {"target": "y", "impute": "median", "drop_missing": True}, "not both"),
 }  # fmt: skip

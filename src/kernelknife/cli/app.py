@@ -78,6 +78,9 @@ Missing = Annotated[
     list[str] | None, typer.Option("--missing", help="Text that stands for a missing value.")
 ]
 Decimal = Annotated[str, typer.Option(help="Decimal mark of a text file.")]
+Thousands = Annotated[
+    str | None, typer.Option(help="Mark between thousands in a text file, such as a comma.")
+]
 Centers = Annotated[
     int | None,
     typer.Option(
@@ -136,11 +139,18 @@ def _settings(**options):
     return plain
 
 
-def _reading(encoding, missing, decimal):
+def _reading(encoding, missing, decimal, thousands):
     """Return the arguments of ``read_table``."""
     if len(decimal) != 1:
         raise Failure(f"--decimal must be one character, got {decimal!r}.")
-    return {"encoding": encoding, "missing": tuple(missing or ()), "decimal": decimal}
+    if thousands is not None and len(thousands) != 1:
+        raise Failure(f"--thousands must be one character, got {thousands!r}.")
+    return {
+        "encoding": encoding,
+        "missing": tuple(missing or ()),
+        "decimal": decimal,
+        "thousands": thousands,
+    }
 
 
 @app.callback()
@@ -177,6 +187,7 @@ def select(
     encoding: Encoding = "utf-8",
     missing: Missing = None,
     decimal: Decimal = ".",
+    thousands: Thousands = None,
     report: Annotated[Path | None, typer.Option(help="Write a report, one HTML file.")] = None,
     save: Annotated[Path | None, typer.Option(help="Write the model, for predict.")] = None,
     json: Json = False,
@@ -196,7 +207,7 @@ def select(
         data,
         target,
         settings,
-        _reading(encoding, missing, decimal),
+        _reading(encoding, missing, decimal, thousands),
         report=report,
         save=save,
         json=json,
@@ -236,6 +247,7 @@ def path(
     encoding: Encoding = "utf-8",
     missing: Missing = None,
     decimal: Decimal = ".",
+    thousands: Thousands = None,
     csv: Annotated[Path | None, typer.Option(help="Write the weights as a table.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Write a picture: png, svg or pdf.")] = None,
     json: Json = False,
@@ -250,7 +262,7 @@ def path(
         target,
         columns,
         options,
-        _reading(encoding, missing, decimal),
+        _reading(encoding, missing, decimal, thousands),
         csv=csv,
         plot=plot,
         json=json,
@@ -270,11 +282,12 @@ def predict(
     encoding: Encoding = "utf-8",
     missing: Missing = None,
     decimal: Decimal = ".",
+    thousands: Thousands = None,
 ):
     """Predict the rows of a table with a saved model."""
     from kernelknife.cli import _predict
 
-    reading = _reading(encoding, missing, decimal)
+    reading = _reading(encoding, missing, decimal, thousands)
     _predict.predict(model, data, reading, ids=ids or [], output=output)
 
 

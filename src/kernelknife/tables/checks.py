@@ -6,13 +6,39 @@ from kernelknife._support.optional import import_optional
 from kernelknife.tables.columns import is_text
 from kernelknife.tables.errors import TableError, listing
 
-__all__ = ["check_commas", "check_texts", "describe_kinds", "find_doubts"]
+__all__ = ["check_number_marks", "check_texts", "describe_kinds", "find_doubts"]
 
 # A text column with more levels is taken for an identifier: names of thirty kinds of a thing are
 # common, names of a hundred are hardly ever a variable that so few rows can tell apart.
 MOST_LEVELS = 30
 # If at least this share of the texts in a column are numbers, the others are probably slips.
 SHARE_OF_NUMBERS = 0.5
+PLAIN_NUMBER = r"[-+]?\d+(\.\d+)?"
+# Ways to write numbers with marks; the first that fits counts. Each has a pattern that some number
+# of the column must match, one that all marked numbers match, and what tells the reader.
+NUMBER_MARKS = (
+    (
+        r"[-+]?\d{1,3}(,\d{3})+(\.\d+)?",
+        r"[-+]?\d{1,3}(,\d{3})+(\.\d+)?",
+        "use --thousands , if the commas separate thousands, or --decimal , if they are decimal "
+        "commas",
+    ),
+    (
+        r"[-+]?\d{1,3}((\.\d{3})+,\d+|(\.\d{3}){2,})",
+        r"[-+]?\d+(\.\d{3})*(,\d+)?",
+        "use --thousands . --decimal , if the dots separate thousands",
+    ),
+    (
+        r"[-+]?\d{1,3}( \d{3})+([.,]\d+)?",
+        r"[-+]?\d{1,3}( \d{3})+([.,]\d+)?",
+        "use --thousands ' ' if the spaces separate thousands",
+    ),
+    (
+        r"[-+]?\d+,\d+",
+        r"[-+]?\d+,\d+",
+        "use --decimal , if the commas are decimal commas, else take them out",
+    ),
+)
 ROWS_FOR_DATES = 50  # enough rows to recognise dates, and quick in long tables
 # Fewer consecutive integers than this are probably a scale, such as a grade, and no row number.
 FEWEST_ROW_NUMBERS = 10
@@ -35,7 +61,7 @@ def _check_text(name, column):
         )
     _check_hashable(name, column)
     texts = column.dropna().astype(str)
-    check_commas(name, texts)
+    check_number_marks(name, texts)
     numbers = pandas.to_numeric(texts, errors="coerce").notna()
     if len(texts) and SHARE_OF_NUMBERS <= numbers.mean() < 1:
         slips = texts[~numbers]
@@ -73,13 +99,26 @@ def _looks_like_dates(column):
     return len(texts) > 0 and bool(texts.str.match(r"^\d{4}-\d{2}-\d{2}([ T].*)?$").all())
 
 
-def check_commas(name, texts) -> None:
-    """Raise where numbers are written with a decimal comma."""
-    if len(texts) and texts.str.match(r"^-?\d+,\d+$").mean() > SHARE_OF_NUMBERS:
-        raise TableError(
-            f"Column {name} holds numbers with commas ({texts.iloc[0]}): use --decimal , if they "
-            "are decimal commas, else take the commas out."
-        )
+def check_number_marks(name, texts) -> None:
+    """Raise where numbers are written with marks that the reader was not told about.
+
+    A comma may be a decimal mark or may separate thousands. The difference is a factor of a
+    thousand, so the user must say which it is.
+
+    Parameters
+    ----------
+    name : str
+    texts : Series of str
+    """
+    plain = texts.str.fullmatch(PLAIN_NUMBER)
+    for telling, general, advice in NUMBER_MARKS:
+        marked = texts[texts.str.fullmatch(telling)]
+        # Small numbers have no marks, so a column may hold plain numbers as well.
+        number_like = plain | texts.str.fullmatch(general)
+        if len(marked) and number_like.mean() > SHARE_OF_NUMBERS:
+            raise TableError(
+                f"Column {name} holds numbers written as {marked.iloc[0]!r}: {advice}."
+            )
 
 
 def describe_kinds(frame) -> list[str]:

@@ -40,7 +40,7 @@ def decode(data: bytes, name: str, encoding: str) -> str:
     return text.removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}")
 
 
-def parse(pandas, text: str, name: str, separator: str | None, missing, decimal: str):
+def parse(pandas, text: str, name: str, separator: str | None, missing, decimal: str, thousands):
     """Return a data frame of delimited text.
 
     Parameters
@@ -51,7 +51,7 @@ def parse(pandas, text: str, name: str, separator: str | None, missing, decimal:
         What messages call the file.
     separator : str or None
         None takes the one that occurs most often in the first line.
-    missing, decimal
+    missing, decimal, thousands
         See :func:`kernelknife.tables.read_table`.
     """
     if not text.strip():
@@ -68,6 +68,7 @@ def parse(pandas, text: str, name: str, separator: str | None, missing, decimal:
             sep=separator,
             na_values=list(missing),
             decimal=decimal,
+            thousands=thousands,
             skipinitialspace=True,
             index_col=False,
             low_memory=False,
@@ -81,7 +82,10 @@ def parse(pandas, text: str, name: str, separator: str | None, missing, decimal:
 
 def _check_shape(text, name, separator):
     """Return the names in the header; every other line must have as many cells as the header."""
-    lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    # A space after the separator is no part of the cell: it may stand before a quote.
+    lines = csv.reader(
+        io.StringIO(text, newline=""), delimiter=separator, strict=True, skipinitialspace=True
+    )
     header: list[str] = []
     uneven, n_rows = None, 0
     try:

@@ -6,7 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from kernelknife.tables.checks import check_commas, check_texts, describe_kinds, find_doubts
+from kernelknife.tables.checks import (
+    check_number_marks,
+    check_texts,
+    describe_kinds,
+    find_doubts,
+)
 from kernelknife.tables.columns import check_missing, is_text
 from kernelknife.tables.errors import TableError, listing
 
@@ -85,7 +90,7 @@ def make_table(
     check_texts(frame)
     frame = _without_constant_columns(frame, notes)
     if is_text(values):
-        check_commas(target, values.astype(str))
+        check_number_marks(target, values.astype(str))
     if task is None:
         task = _guess_task(values, target, notes)
     target_values = _target_values(values, target, task)

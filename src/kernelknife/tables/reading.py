@@ -14,7 +14,7 @@ from kernelknife.tables.errors import TableError
 __all__ = ["read_table"]
 
 
-def read_table(source, encoding="utf-8", missing=(), decimal="."):
+def read_table(source, encoding="utf-8", missing=(), decimal=".", thousands=None):
     """Read a table from a file, or from standard input.
 
     Parameters
@@ -29,6 +29,8 @@ def read_table(source, encoding="utf-8", missing=(), decimal="."):
         Texts that stand for a missing value, in addition to the usual ones such as ``NA``.
     decimal : str, default="."
         Decimal mark of a text file.
+    thousands : str, default=None
+        Mark between thousands in a text file, such as the comma of ``"1,234,000"``.
 
     Returns
     -------
@@ -36,6 +38,10 @@ def read_table(source, encoding="utf-8", missing=(), decimal="."):
         One row per record, with the columns of the file and a plain index.
     """
     pandas = import_optional("pandas", "kernelknife[cli]", "Reading a table")
+    if thousands == decimal:
+        raise TableError(
+            f"The decimal mark and the mark of thousands must be different, got {decimal!r} twice."
+        )
     if str(source) == "-":
         data, name, endings = sys.stdin.buffer.read(), "standard input", [".csv"]
     else:
@@ -48,7 +54,7 @@ def read_table(source, encoding="utf-8", missing=(), decimal="."):
         data = _read_bytes(path)
     text = decode(_decompressed(data, name), name, encoding)
     separator = "\t" if {".tsv", ".tab"} & set(endings) else None
-    return parse(pandas, text, name, separator, missing, decimal)
+    return parse(pandas, text, name, separator, missing, decimal, thousands)
 
 
 def _read_bytes(path):
