@@ -164,6 +164,22 @@ BAD = {
 }  # fmt: skip
 
 
+def test_repeated_names_are_refused():
+    twice = pd.concat([frame(), frame()[["x"]]], axis=1)
+    with pytest.raises(TableError, match=r"same name: x\. Rename them"):
+        make_table(twice, "y")
+    with pytest.raises(TableError, match="same name: x"):
+        TableEncoder().fit(twice)
+    # The names 1 and "1" are different for pandas and the same for a file or an option.
+    with pytest.raises(TableError, match="same name: 1"):
+        make_table(frame(**{"1": range(12)}).assign(**{"2": 0}).rename(columns={"x": 1}), "y")
+
+
+def test_only_data_frames_are_tables():
+    with pytest.raises(TypeError, match=r"frame must be a pandas DataFrame, got ndarray"):
+        make_table(np.zeros((20, 3)), "y")
+
+
 @pytest.mark.parametrize("case", BAD)
 def test_bad_tables(case):
     data, arguments, message = BAD[case]

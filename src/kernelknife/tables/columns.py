@@ -1,13 +1,38 @@
 """What a column of a data frame holds: numbers or texts, gaps, infinite values."""
 
+from collections import Counter
+from collections.abc import Iterable
+
 import numpy as np
 
 from kernelknife.tables.errors import TableError, listing
 
-__all__ = ["MISSING_LEVEL", "as_numbers", "as_texts", "check_missing", "first_text", "is_text"]
+__all__ = [
+    "MISSING_LEVEL",
+    "as_numbers",
+    "as_texts",
+    "check_missing",
+    "check_names",
+    "first_text",
+    "is_text",
+]
 
 MISSING_LEVEL = ""  # the text that stands for a missing one
 NUMBER_KINDS = "biuf"  # NumPy's codes for booleans, integers, unsigned integers and floats
+
+
+def check_names(names: Iterable[object], where: str) -> None:
+    """Raise where two columns have the same name.
+
+    Parameters
+    ----------
+    names : iterable
+    where : str
+        What the message calls the table.
+    """
+    repeated = [name for name, times in Counter(map(str, names)).items() if times > 1]
+    if repeated:
+        raise TableError(f"{where} has columns of the same name: {listing(repeated)}. Rename them.")
 
 
 def is_text(column) -> bool:

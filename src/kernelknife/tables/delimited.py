@@ -6,9 +6,9 @@ length and repeated names and changes them without a word.
 
 import csv
 import io
-from collections import Counter
 
-from kernelknife.tables.errors import TableError, listing
+from kernelknife.tables.columns import check_names
+from kernelknife.tables.errors import TableError
 
 __all__ = ["check_header", "decode", "parse"]
 
@@ -116,6 +116,4 @@ def check_header(names: list[str], where: str) -> None:
     for i, name in enumerate(names):
         if not name:
             raise TableError(f"{where}: column {i + 1} has no name. Give it one in the first line.")
-    repeated = [name for name, times in Counter(names).items() if times > 1]
-    if repeated:
-        raise TableError(f"{where} has columns of the same name: {listing(repeated)}. Rename them.")
+    check_names(names, where)

@@ -9,6 +9,7 @@ from kernelknife.tables.columns import (
     as_numbers,
     as_texts,
     check_missing,
+    check_names,
     first_text,
     is_text,
 )
@@ -62,6 +63,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         -------
         self : object
         """
+        check_names(X.columns, "The table")
         self.columns_ = [str(name) for name in X.columns]
         self.levels_, self.medians_, groups = {}, {}, []
         for name, label in zip(self.columns_, X.columns, strict=True):

@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from kernelknife._support.optional import import_optional
 from kernelknife.tables.checks import (
     check_number_marks,
     check_texts,
     describe_kinds,
     find_doubts,
 )
-from kernelknife.tables.columns import check_missing, is_text
+from kernelknife.tables.columns import check_missing, check_names, is_text
 from kernelknife.tables.errors import TableError, listing
 
 __all__ = ["Table", "make_table"]
@@ -73,6 +74,10 @@ def make_table(
     -------
     Table
     """
+    pandas = import_optional("pandas", "kernelknife[cli]", "A table")
+    if not isinstance(frame, pandas.DataFrame):
+        raise TypeError(f"frame must be a pandas DataFrame, got {type(frame).__name__}.")
+    check_names(frame.columns, "The table")
     frame = frame.rename(columns=str)
     _check_request(frame, target, drop, ids, group, drop_missing, impute)
     notes: list[str] = []
