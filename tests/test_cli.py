@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
+from sklearn.base import clone
 from sklearn.datasets import load_diabetes
 
 from kernelknife import __version__, kernels, losses
@@ -22,6 +23,7 @@ from kernelknife.cli import main
 from kernelknife.cli.console import PLAIN, show_table
 from kernelknife.datasets import make_sinusoidal
 from kernelknife.storage import FACTS
+from kernelknife.tables import TableEncoder
 
 QUICK = ("--alpha", "0.3", "--folds", "3", "--jobs", "1")
 
@@ -314,6 +316,26 @@ def test_models_that_are_not_ours(call, table, tmp_path):
     assert code == 2
     assert "types that are not ours" in err
     assert not Harmful.ran
+    whole = skops.io.loads(content, trusted=skops.io.get_untrusted_types(data=content))
+    unfitted = clone(whole["encoder"])
+    narrow = TableEncoder().fit(pd.DataFrame({"x0": [1.0], "x1": [2.0]}))
+    for name, wrong_facts, parts in (
+        ("numbers", facts, {"encoder": 1, "model": 2}),
+        ("list", facts, [1, 2]),
+        ("swapped", facts, {"encoder": whole["model"], "model": whole["encoder"]}),
+        ("unfitted encoder", facts, {**whole, "encoder": unfitted}),
+        ("unfitted model", facts, {**whole, "model": clone(whole["model"])}),
+        ("other columns", facts, {**whole, "encoder": narrow}),
+        ("other model", {**facts, "selected": ["x0"]}, {**whole, "encoder": narrow}),
+        ("no columns", {k: v for k, v in facts.items() if k != "selected"}, whole),
+        ("unknown columns", {**facts, "selected": ["z"]}, whole),
+        ("other task", {**facts, "task": "classification"}, whole),
+        ("no task", {**facts, "task": ["regression"]}, whole),
+    ):
+        code, out, err = rewrite(name, wrong_facts, skops.io.dumps(parts))
+        assert (code, out) == (2, ""), name
+        assert "is damaged" in err, name
+        assert len(err.splitlines()) == 1, name
     code, _, err = rewrite("torn.skops", facts, content[: len(content) // 2])
     assert code == 2
     assert "is damaged" in err

@@ -1,12 +1,16 @@
-"""Fitted models in files: written whole or not at all, read without running what is in them.
+"""Saving a fitted model to a file, and loading it without running any code from the file.
 
-A file holds the encoder and the chosen machine in the format of skops, which rebuilds objects of
-types that it trusts and runs no code. Trusted here are our own types, by name.
+A file is a zip archive. It holds the encoder and the chosen model in the format of skops, which
+rebuilds objects of types that the reader names as trusted and runs no code. Trusted are the types
+of this package that a model can consist of. Beside them stand a few facts about the model as JSON.
 """
 
 import io
 import json
 import zipfile
+import zlib
+
+import numpy as np
 
 from kernelknife import __version__, kernels, losses
 from kernelknife._prepare import Columns, TargetEncoder
@@ -18,8 +22,8 @@ from kernelknife.tables import TableEncoder
 
 __all__ = ["ModelFileError", "load_model", "save_model"]
 
-FORMAT = "kernelknife model"
-FACTS = "kernelknife.json"
+FORMAT = "kernelknife model"  # what the facts of a model file call it
+FACTS, MODEL = "kernelknife.json", "model.skops"  # names of the two parts of the archive
 TYPES = (
     KnifeClassifier,
     KnifeRegressor,
@@ -30,14 +34,15 @@ TYPES = (
     *kernels.KERNELS.values(),
     *losses.LOSSES.values(),
 )
+TASKS = {"regression": KnifeRegressor, "classification": KnifeClassifier}
 
 
 class ModelFileError(ValueError):
-    """A file is no model of this version of kernelknife."""
+    """A file is not a model that this version of kernelknife can use."""
 
 
-def save_model(path, selection):
-    """Write what a selection needs to predict.
+def save_model(path, selection) -> None:
+    """Write what is needed to predict as a selection does.
 
     Parameters
     ----------
@@ -45,8 +50,7 @@ def save_model(path, selection):
     selection : Selection
     """
     skops = import_optional("skops.io", "kernelknife[cli]", "Saving a model")
-    model = selection.model
-    content = {"encoder": selection.encoder, "model": model}
+    content = {"encoder": selection.encoder, "model": selection.model}
     facts = {
         "format": FORMAT,
         "version": __version__,
@@ -57,12 +61,12 @@ def save_model(path, selection):
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(FACTS, json.dumps(facts))
-        archive.writestr("model.skops", skops.dumps(content))
+        archive.writestr(MODEL, skops.dumps(content))
     write_file(path, buffer.getvalue())
 
 
 def load_model(path):
-    """Read a model.
+    """Read a model that :func:`save_model` has written with the same version of kernelknife.
 
     Parameters
     ----------
@@ -75,36 +79,87 @@ def load_model(path):
     facts : dict
         Version, target, task and selected columns.
     """
-    skops = import_optional("skops.io", "kernelknife[cli]", "Reading a model")
-    try:
-        with zipfile.ZipFile(path) as archive:
-            facts = json.loads(archive.read(FACTS))
-            content = archive.read("model.skops")
-    except FileNotFoundError:
-        raise ModelFileError(f"There is no file {path}.") from None
-    except (OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise ModelFileError(
-            f"{path} is no model of kernelknife: `kernelknife select --save` writes one."
-        ) from error
-    if not isinstance(facts, dict) or facts.get("format") != FORMAT:
-        raise ModelFileError(f"{path} is no model of kernelknife.")
+    facts, data = _read_archive(path)
     if facts.get("version") != __version__:
         raise ModelFileError(
             f"{path} was saved by kernelknife {facts.get('version')}, this is {__version__}: "
             "install that version, or save the model again with this one."
         )
+    content = _rebuild(path, data)
+    try:
+        _check_content(content, facts)
+    # A file that somebody has put together may hold anything. Whatever a check stumbles over, the
+    # file is not one of ours.
+    except Exception as error:
+        raise ModelFileError(
+            f"{path} is damaged: its parts do not make a model ({error}). Save the model again "
+            "with `kernelknife select --save`."
+        ) from error
+    return content["encoder"], content["model"], facts
+
+
+def _read_archive(path):
+    """Return the facts of a model file, and the encoder and the model as bytes."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            facts, data = json.loads(archive.read(FACTS)), archive.read(MODEL)
+    except FileNotFoundError:
+        raise ModelFileError(f"There is no file {path}.") from None
+    except PermissionError as error:
+        raise ModelFileError(f"{path} cannot be read: {error.strerror}.") from error
+    # zipfile raises the others for encrypted or unusual archives and for damaged data.
+    except (
+        OSError,
+        KeyError,
+        ValueError,
+        EOFError,
+        RuntimeError,
+        zipfile.BadZipFile,
+        zlib.error,
+    ) as error:
+        raise ModelFileError(
+            f"{path} is no model of kernelknife: `kernelknife select --save` writes one."
+        ) from error
+    if not isinstance(facts, dict) or facts.get("format") != FORMAT:
+        raise ModelFileError(
+            f"{path} is no model of kernelknife: `kernelknife select --save` writes one."
+        )
+    return facts, data
+
+
+def _rebuild(path, data):
+    """Return the objects in a model file; objects of other types than ours are refused."""
+    skops = import_optional("skops.io", "kernelknife[cli]", "Reading a model")
     trusted = [f"{kind.__module__}.{kind.__qualname__}" for kind in TYPES]
     try:
-        unknown = set(skops.get_untrusted_types(data=content)) - set(trusted)
-        if unknown:
-            raise ModelFileError(
-                f"{path} holds objects of types that are not ours ({', '.join(sorted(unknown))}) "
-                "and is not opened."
-            )
-        found = skops.loads(content, trusted=trusted)
-    except ModelFileError:
-        raise
-    # skops raises many kinds of errors on a damaged file.
+        unknown = set(skops.get_untrusted_types(data=data)) - set(trusted)
+        if not unknown:
+            return skops.loads(data, trusted=trusted)
+    # skops raises errors of many types for a damaged file.
     except Exception as error:
-        raise ModelFileError(f"{path} is damaged: {type(error).__name__}.") from error
-    return found["encoder"], found["model"], facts
+        raise ModelFileError(
+            f"{path} is damaged: {type(error).__name__}. Save the model again with "
+            "`kernelknife select --save`."
+        ) from error
+    raise ModelFileError(
+        f"{path} holds objects of types that are not ours ({', '.join(sorted(unknown))}) and is "
+        "not opened."
+    )
+
+
+def _check_content(content, facts):
+    """Raise where the parts of a file do not fit each other, by trying them out."""
+    encoder, model = content["encoder"], content["model"]
+    if not isinstance(encoder, TableEncoder) or not isinstance(model, TASKS[facts["task"]]):
+        raise TypeError(f"got {type(encoder).__name__} and {type(model).__name__}")
+    if not isinstance(facts["target"], str):
+        raise TypeError("the name of the target is no text")
+    if not set(facts["selected"]) <= set(encoder.columns_):
+        raise ValueError("the encoder does not know the selected columns")
+    widths = [len(encoder.levels_.get(name, [name])) for name in encoder.columns_]
+    expected = np.repeat(np.array(encoder.columns_, dtype=str), widths)
+    if list(expected) != list(encoder.feature_groups_):
+        raise ValueError("the columns of the encoder contradict each other")
+    medians = [encoder.medians_.get(name, 0.0) for name in encoder.columns_]
+    if np.shape(model.predict(np.repeat(np.array(medians, dtype=float), widths)[None, :])) != (1,):
+        raise ValueError("the model does not predict one value per row")
