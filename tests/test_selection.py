@@ -38,6 +38,39 @@ def test_a_text_column_has_one_weight(selection):
     assert selection.better
 
 
+def test_a_text_column_costs_what_a_number_costs(frame):
+    """The slope of the least objective in the penalty is the sum of costs times weights.
+
+    It must be the sum of the weights of the table's columns, so every column has cost 1.
+    """
+    slope, step = 0.0, 0.1
+    for sign in (-1, 1):
+        near = select_features(frame, "height", alpha=0.3, folds=2, sparsity=2.0 + sign * step)
+        slope += sign * near.model.objective_ / (2 * step)
+    middle = select_features(frame, "height", alpha=0.3, folds=2, sparsity=2.0)
+    weights = {feature.name: feature.weight for feature in middle.features}
+    assert weights["kind"] > 0.1, "otherwise its cost does not show"
+    # The central difference is exact up to the square of the step.
+    assert slope == pytest.approx(sum(weights.values()), rel=0.02)
+
+
+def test_the_number_of_levels_does_not_change_the_penalty():
+    """A text that tells two kinds apart stays about as long with 2 levels as with 24."""
+    rng = np.random.default_rng(0)
+    big, number = rng.integers(0, 2, 240), rng.normal(size=240)
+    frame = pd.DataFrame({"x": number, "y": 2.0 * big + np.sin(2 * number)})
+    frame["few"] = np.where(big == 1, "big", "small")
+    frame["many"] = [f"{kind}{i % 12}" for i, kind in enumerate(frame["few"])]
+    stays = {}
+    for kind in ("few", "many"):
+        selection = select_features(frame[["x", "y", kind]], "y", alpha=0.3, folds=2)
+        path = selection.search.path_
+        j = selection.encoder.columns_.index(kind)
+        column = selection.encoder.first_columns[j]
+        stays[kind] = path.sparsities[np.flatnonzero(path.weights[:, column])[-1]]
+    assert stays["many"] > 0.2 * stays["few"], stays
+
+
 def test_the_constant_is_judged_on_the_same_folds(selection, frame):
     scores = cross_val_score(
         DummyRegressor(), frame[["a"]], frame["height"], cv=selection.search.splits_,

@@ -44,7 +44,12 @@ def path(data, target, columns, options, reading, *, csv, plot, json):
     busy = errors.status("following the path") if errors.is_terminal else nullcontext()
     with warned(), busy:
         result = knife_path(
-            X, table.target, task=table.task, feature_groups=encoder.feature_groups_, **options
+            X,
+            table.target,
+            task=table.task,
+            feature_groups=encoder.feature_groups_,
+            feature_costs=encoder.feature_costs,
+            **options,
         )
     # The columns that a text column becomes share one weight: the first speaks for all.
     first = encoder.first_columns

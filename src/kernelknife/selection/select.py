@@ -52,6 +52,9 @@ def select_features(
 ):
     """Find which columns of a data frame matter for one of them.
 
+    A text column has one weight and is selected as a whole. The penalty on its weight is that of a
+    column of numbers, however many levels it has.
+
     Parameters
     ----------
     frame : DataFrame
@@ -128,6 +131,7 @@ def select_features(
         random_state=random_state,
         n_jobs=n_jobs,
         feature_groups=encoder.feature_groups_,
+        feature_costs=encoder.feature_costs,
     )
     search.fit(X, y, groups=None if table.groups is None else table.groups[train])
     choice = choose_model(search, X, y, sparsity=sparsity, n_features=n_features, n_jobs=n_jobs)

@@ -24,7 +24,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     """Turn the columns of a data frame into columns of numbers.
 
     A column of numbers stays as it is. A text column becomes one column of zeros and ones per
-    level, where a level is one of the different texts in it.
+    level, where a level is one of the different texts in it. These columns share one weight (pass
+    ``feature_groups_`` to an estimator), and the penalty on it is that of one column of numbers
+    (pass ``feature_costs``).
 
     Parameters
     ----------
@@ -91,6 +93,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def first_columns(self):
         """For every column of the data frame, the index of the first column that it becomes."""
         return [int(np.argmax(self.feature_groups_ == name)) for name in self.columns_]
+
+    @property
+    def feature_costs(self):
+        """For every column that comes out, its cost, such as ``feature_costs`` expects.
+
+        The penalty on a weight is multiplied by the sum of the costs of the columns that share it.
+        Here this sum is 1 for every column of the data frame. Otherwise a text column of 30 levels
+        would have to be worth 30 times as much as a column of numbers to be selected.
+        """
+        _, group, counts = np.unique(self.feature_groups_, return_inverse=True, return_counts=True)
+        return 1.0 / counts[group]
 
     def transform(self, X, needed=None):
         """Return the columns of numbers, one row per row of the data frame.
