@@ -13,6 +13,7 @@ from sklearn.model_selection import cross_val_score
 from kernelknife._support.files import write_file
 from kernelknife.datasets import make_skin_of_orange
 from kernelknife.selection import select_features
+from kernelknife.selection.splitting import split_held_out
 from kernelknife.storage import load_model, save_model
 from kernelknife.tables import TableError
 
@@ -101,6 +102,15 @@ def test_rows_held_out_take_no_part(frame):
     assert sum(len(test) for _, test in whole.search.splits_) == 75
     assert whole.held_out.error < 0.5 * whole.held_out.constant
     assert whole.held_out.rows == 25
+
+
+def test_medians_come_from_the_rows_that_are_not_held_out(frame):
+    gaps = frame.assign(a=frame["a"].where(frame["a"].index % 7 != 0))
+    whole = select_features(gaps, "height", impute="median", alpha=0.3, folds=2, hold_out=0.3)
+    train, held = split_held_out(whole.table, 0.3, 0)
+    assert len(held) == whole.held_out.rows == 30
+    assert whole.encoder.medians_["a"] == gaps["a"].iloc[train].median()
+    assert whole.encoder.medians_["a"] != gaps["a"].median()
 
 
 def test_groups_are_held_out_whole():

@@ -199,6 +199,8 @@ def test_ways_on_with_missing_values():
     assert len(dropped.target) == 11
     assert "left out 1 of 12 rows" in dropped.notes[0]
     table = make_table(data, "y", impute="median")
+    assert "filled in 1 missing values" in table.notes[0]
+    assert "median of their column over all training rows of all folds" in table.notes[0]
     X = TableEncoder(impute="median").fit_transform(table.features)
     assert X[0, 0] == np.median(np.arange(11))
 

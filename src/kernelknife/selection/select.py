@@ -68,7 +68,8 @@ def select_features(
         None guesses from the target.
     impute : {None, "median"}, default=None
         ``"median"`` replaces missing numbers by the median of their column and makes missing
-        texts a level of their own; None refuses missing values.
+        texts a level of their own; None refuses missing values. Medians come from all rows that
+        are not held out, before these are split into folds; they never see the target.
     drop_missing : bool, default=False
         Whether to leave out rows with missing values.
     kernel, loss : str, default="rbf" and None

@@ -44,6 +44,15 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Median of every column of numbers.
     feature_groups_ : ndarray of str
         For every column that comes out, the name of the column that it came from.
+
+    Notes
+    -----
+    Medians and levels come from all rows of the fit. :func:`kernelknife.selection.select_features`
+    fits the encoder once, on all rows that are not held out, and splits these rows into folds
+    afterwards. So a median has seen the test rows of every fold, but never the target. One row
+    moves a median by no more than the distance to the next value, so that errors over the folds
+    hardly change. Rows held out take no part in the medians: where even that little matters, hold
+    rows out.
     """
 
     # Saved models name this class by its public path, so that they do not depend on the file

@@ -91,7 +91,10 @@ def make_table(
     check_missing(frame, impute, GAP_ADVICE)
     n_missing = int(frame.isna().to_numpy().sum())
     if n_missing:
-        notes.append(f"filled in {n_missing} missing values")
+        notes.append(
+            f"filled in {n_missing} missing values: numbers by the median of their column over all "
+            "training rows of all folds together, texts by a level of their own"
+        )
     check_texts(frame)
     frame = _without_constant_columns(frame, notes)
     if is_text(values):
