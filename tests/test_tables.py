@@ -102,6 +102,27 @@ def test_a_folder_of_parquet_files(tmp_path):
         read_table(tmp_path)
 
 
+def test_a_saved_index_is_no_column(tmp_path):
+    import pyarrow.parquet
+
+    data = frame()
+    data.index = np.sort(np.random.default_rng(0).integers(0, 99, len(data)))
+    data.to_parquet(tmp_path / "plain.parquet")
+    data.rename_axis("patient").to_parquet(tmp_path / "named.parquet")
+    data.set_index([data.index, data.index + 1]).to_parquet(tmp_path / "double.parquet")
+    # Other tools keep the columns of a file and lose pandas' note of which of them is the index.
+    stored = pyarrow.parquet.read_table(tmp_path / "plain.parquet").replace_schema_metadata()
+    assert "__index_level_0__" in stored.column_names
+    pyarrow.parquet.write_table(stored, tmp_path / "rewritten.parquet")
+    renamed = stored.rename_columns(["x", "kind", "y", "__null_dask_index__"])
+    pyarrow.parquet.write_table(renamed, tmp_path / "dask.parquet")
+    for path in sorted(tmp_path.glob("*.parquet")):
+        assert list(read_table(path).columns) == ["x", "kind", "y"], path.name
+    whole = read_table(tmp_path)
+    assert list(whole.columns) == ["x", "kind", "y"]
+    assert len(whole) == 5 * len(data)
+
+
 def test_broken_parquet(tmp_path):
     with pytest.raises(TableError, match="not a readable parquet file"):
         read_table(write(tmp_path, "not parquet", "data.parquet"))

@@ -2,6 +2,7 @@
 
 import difflib
 import gzip
+import re
 import sys
 import zlib
 from pathlib import Path
@@ -12,6 +13,9 @@ from kernelknife.tables.delimited import check_header, decode, parse
 from kernelknife.tables.errors import TableError
 
 __all__ = ["read_table"]
+
+# How pandas and Dask name the column in which they save an index without a name.
+SAVED_INDEX = re.compile(r"__index_level_\d+__|__null_dask_index__")
 
 
 def read_table(source, encoding="utf-8", missing=(), decimal=".", thousands=None):
@@ -120,6 +124,9 @@ def _read_binary(pandas, path, ending):
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise TableError(f"{path} is not a readable {ending[1:]} file: {reason}") from error
     frame.columns = [str(column) for column in frame.columns]
+    # pandas knows which column of a file it has saved an index in, and the index is dropped below.
+    # Where another tool has rewritten the file that knowledge is lost, but not the name.
+    frame = frame.drop(columns=[name for name in frame.columns if SAVED_INDEX.fullmatch(name)])
     check_header(list(frame.columns), str(path))
     if not len(frame):
         raise TableError(f"{path} has no rows.")
