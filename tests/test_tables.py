@@ -166,7 +166,12 @@ BAD = {
     "unknown": (frame(), {"target": "Y"}, r"no column 'Y': did you mean 'y'"),
     "near": (frame(), {"target": "y", "drop": ["kin"]}, r"no column 'kin': did you mean 'kind'"),
     "one value": (frame(y=[1] * 12), {"target": "y"}, "one value only"),
-    "gaps in y": (frame(y=[np.nan, *range(11)]), {"target": "y"}, r"missing in 1 of 12 rows"),
+    "no target": (frame(y=[None] * 12), {"target": "y"}, "has no value in any row"),
+    "group gaps": (frame(g=[None, *range(11)]), {"target": "y", "group": "g"}, "Fill it in"),
+    "all gaps": (
+        frame(x=[None, 1] * 6, kind=["a", None] * 6), {"target": "y", "drop_missing": True},
+        r"Every row.*x \(6\), kind \(6\).*--drop, .*--impute median"
+    ),
     "gaps": (frame(x=[np.nan, np.nan, *range(10)]), {"target": "y"}, r"2 of 12 rows: x \(2\)"),
     "infinite": (frame(x=[np.inf, *range(11)]), {"target": "y"}, r"Infinite values in x \(1\)"),
     "constant": (frame(x=0, kind="a"), {"target": "y"}, "All columns are constant"),
@@ -247,6 +252,25 @@ def test_columns_of_other_things_are_refused():
     for values in ([[1], [2]] * 6, [1j, 2j] * 6):
         with pytest.raises(TableError, match=r"Column x holds .*--drop 'x'"):
             make_table(frame(x=values), "y")
+
+
+@pytest.mark.parametrize("way", [{"impute": "median"}, {"drop_missing": True}])
+def test_rows_without_a_target_are_left_out(way):
+    data = frame(x=[np.nan, *range(11)], y=[0, np.nan, 1, 0, 1, 0, None, 0, 1, 0, 1, 0])
+    table = make_table(data, "y", **way)
+    assert "left out 2 of 12 rows without a value of the target y" in table.notes
+    assert len(table.features) == len(table.target) == 10 - way.get("drop_missing", 0)
+    # The classes are the 0 and 1 of the file, not the 0.0 and 1.0 that pandas makes beside gaps.
+    assert table.target.dtype.kind == "i"
+    complete = data.dropna().reset_index(drop=True)
+    assert make_table(complete, "y").task == table.task == "classification"
+
+
+def test_columns_without_a_value_are_left_out():
+    table = make_table(frame(empty=np.nan, void=None), "y")
+    assert list(table.features.columns) == ["x", "kind"]
+    assert "left out columns without any value: empty, void" in table.notes
+    assert len(make_table(frame(empty=np.nan), "y", drop_missing=True).target) == 12
 
 
 def test_the_encoder_gives_texts_one_group_and_ignores_new_ones():

@@ -21,6 +21,7 @@ __all__ = ["Table", "make_table"]
 # A target of whole numbers with more different values is taken for a number. Scales with more
 # classes than this are rare, and --task overrides the guess.
 MOST_CLASSES = 10
+LARGEST_EXACT = 2.0**53  # floats represent every smaller whole number exactly
 GAP_ADVICE = "Use --impute median to fill them in, or --drop-missing to leave the rows out."
 
 
@@ -82,9 +83,11 @@ def make_table(
     _check_request(frame, target, drop, ids, group, drop_missing, impute)
     notes: list[str] = []
     frame = frame.drop(columns=list({*drop, *ids} - {group}))
+    frame = _with_target(frame, target, notes)
+    frame = _without_empty_columns(frame, group, notes)
     if drop_missing:
         frame = _without_incomplete_rows(frame, notes)
-    values = _pop_target(frame, target)
+    values = frame.pop(target)
     groups = None if group is None else _pop_groups(frame, group)
     if not frame.shape[1]:
         raise TableError(f"There is no column left beside the target {target}.")
@@ -111,7 +114,10 @@ def _check_request(frame, target, drop, ids, group, drop_missing, impute):
     for name in [target, *drop, *ids, *([] if group is None else [group])]:
         _check_column(name, frame.columns)
     if impute is not None and drop_missing:
-        raise TableError("Give --impute or --drop-missing, not both.")
+        raise TableError(
+            "Give --impute or --drop-missing, not both: one fills missing values in, the other "
+            "leaves their rows out."
+        )
     if target in (*drop, *ids, group):
         raise TableError(
             f"{target!r} is the target; it cannot be left out or be the group as well."
@@ -129,26 +135,47 @@ def _check_column(name, columns):
     raise TableError(f"There is no column {name!r}: {hint}")
 
 
+def _with_target(frame, target, notes):
+    """Return the rows with a value of the target; the others have nothing to learn from."""
+    known = frame[target].notna()
+    if known.all():
+        return frame
+    if not known.any():
+        raise TableError(f"The target {target} has no value in any row: name another column.")
+    n_unknown = int((~known).sum())
+    notes.append(
+        f"left out {n_unknown} of {len(frame)} rows without a value of the target {target}"
+    )
+    frame = frame[known].reset_index(drop=True)
+    values = frame[target]
+    # Beside gaps pandas reads whole numbers as floats. Classes keep the names that they have in the
+    # file, 1 and not 1.0.
+    if values.dtype.kind == "f" and ((values % 1 == 0) & (values.abs() < LARGEST_EXACT)).all():
+        frame[target] = values.astype("int64")
+    return frame
+
+
+def _without_empty_columns(frame, group, notes):
+    """Return the columns with at least one value; the others can neither be filled nor used."""
+    empty = [name for name in frame.columns if name != group and frame[name].isna().all()]
+    if empty:
+        notes.append(f"left out columns without any value: {listing(empty)}")
+    return frame.drop(columns=empty)
+
+
 def _without_incomplete_rows(frame, notes):
     """Return the rows without missing values."""
     complete = frame.notna().all(axis=1)
     if not complete.any():
-        raise TableError("Every row has a missing value: use --impute median instead.")
+        gaps = frame.isna().sum().sort_values(ascending=False, kind="stable")
+        counts = listing(f"{name} ({count})" for name, count in gaps[gaps > 0].items())
+        raise TableError(
+            f"Every row has a missing value, most of them in {counts}. Leave these columns out "
+            "with --drop, or use --impute median instead of --drop-missing."
+        )
     if not complete.all():
         notes.append(f"left out {int((~complete).sum())} of {len(frame)} rows with missing values")
     return frame[complete].reset_index(drop=True)
-
-
-def _pop_target(frame, target):
-    """Take the target out of the frame; it must have a value in every row."""
-    values = frame.pop(target)
-    n_missing = int(values.isna().sum())
-    if n_missing:
-        raise TableError(
-            f"The target {target} is missing in {n_missing} of {len(values)} rows: use "
-            "--drop-missing to leave them out, or fill them in."
-        )
-    return values
 
 
 def _pop_groups(frame, group):
@@ -156,7 +183,10 @@ def _pop_groups(frame, group):
     labels = frame.pop(group)
     n_missing = int(labels.isna().sum())
     if n_missing:
-        raise TableError(f"The group {group} is missing in {n_missing} rows.")
+        raise TableError(
+            f"The group {group} is missing in {n_missing} rows. Fill it in, with a name of its own "
+            "for a row that belongs to no group, or use --drop-missing to leave these rows out."
+        )
     return labels.astype(str).to_numpy(dtype=object)
 
 
