@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kernelknife.tables import TableEncoder, TableError, make_table, read_table
+from kernelknife.tables import TableEncoder, TableError, make_table, read_table, reading_notes
 
 TEXT = "a,b,kind,y\n1,2.5,red,0.1\n2,3.5,blue,0.2\n3,4.5,red,0.3\n"
 
@@ -57,9 +57,41 @@ def test_thousands_are_read_where_they_are_announced(tmp_path):
         read_table(write(tmp_path, text), decimal=",", thousands=",")
 
 
+EXPORTS = {
+    "R write.csv": '"","a","kind"\n"1",1.5,"red"\n"2",2.5,NA\n"3",3.5,"blue"\n',
+    "R write.table": '"a" "kind"\n"1" 1.5 "red"\n"2" 2.5 NA\n"3" 3.5 "blue"\n',
+    "R write.table with tabs": '"a"\t"kind"\n"x"\t1.5\t"red"\n"y"\t2.5\tNA\n"z"\t3.5\t"blue"\n',
+    "pandas to_csv": ",a,kind\n0,1.5,red\n1,2.5,\n2,3.5,blue\n",
+    "Excel": "sep=;\r\na;kind\r\n1.5;red\r\n2.5;\r\n3.5;blue\r\n",
+    "quoted separators": '"a";"kind"\n1.5;red\n2.5;\n3.5;blue\n',
+    "ends of lines": "a,kind,\n1.5,red,\n2.5,,\n3.5,blue,\n",
+    "ends of lines but the first": "a,kind\n1.5,red,\n2.5,,\n3.5,blue,\n",
+    "blank lines": "\n  \na,kind\n1.5,red\n2.5,\n3.5,blue\n\n \n",
+    "aligned": "a    kind\n1.5  red\n2.5  NA\n3.5  blue\n",
+}
+
+
+@pytest.mark.parametrize("program", EXPORTS)
+def test_exports_of_other_programs(program, tmp_path):
+    table = read_table(write(tmp_path, EXPORTS[program]))
+    expected = pd.DataFrame({"a": [1.5, 2.5, 3.5], "kind": ["red", None, "blue"]})
+    pd.testing.assert_frame_equal(table, expected, check_dtype=False)
+    named = program.startswith(("R", "pandas"))
+    assert ["left out the first column" in note for note in reading_notes(table)] == [True] * named
+
+
+def test_row_names_are_mentioned_among_the_guesses(tmp_path):
+    path = tmp_path / "r.csv"
+    frame().to_csv(path)
+    notes = make_table(read_table(path), "y").notes
+    assert "(0, 1, 2, 3, 4 and 7 more): give it a name to use it" in notes[0]
+
+
 REFUSED = {
     "empty": ("", "is empty"),
     "blank": ("\n\n  \n", "is empty"),
+    "no names": (",,\n1,2,3\n4,5,6\n", "no names of columns"),
+    "blank rows": ("a\n\t\n", "a header and no rows"),
     "header": ("a,b\n", "a header and no rows"),
     "ragged": ("a,b\n1,2\n1,2,3\n", r"line 3: 3 cells where the header has 2"),
     "short": ("a,b\n1\n", r"line 2: 1 cells where the header has 2"),
@@ -67,6 +99,9 @@ REFUSED = {
     "nameless": ("a,,b\n1,2,3\n", "column 2 has no name"),
     "latin": ("größe,y\n1,2\n".encode("latin-1"), r"byte 0xf6 in line 1.*--encoding latin-1"),
     "utf16": ("a,b\n1,2\n".encode("utf-16"), "--encoding utf-16"),
+    "nameless copies": (",b\n1,2\n1,3\n", "column 1 has no name"),
+    "after sep": ("sep=;\na;b\n1;2\n1;2;3\n", "line 4: 3 cells where the header has 2"),
+    "excel": (b"PK\x03\x04 and so on", "save the sheet with the table as CSV"),
     "parquet": (b"PAR1 and so on", "give it the ending .parquet"),
     "zeros": (b"a,b\n\x00,1\n", "zero bytes"),
     "quote": ('a,b\n"1,2\n', "closing quote"),

@@ -7,7 +7,7 @@ from kernelknife._support.files import write_file
 from kernelknife.cli.console import say, warned
 from kernelknife.cli.files import check_outputs, writing
 from kernelknife.storage import load_model
-from kernelknife.tables import TableError, read_table, unseen_levels
+from kernelknife.tables import TableError, read_table, reading_notes, unseen_levels
 
 __all__ = ["predict"]
 
@@ -36,7 +36,7 @@ def predict(model, data, reading, *, ids, output):
         raise TableError(f"There is no column {absent[0]!r} in {data}.")
     with warned():
         predictions = machine.predict(encoder.transform(frame, facts["selected"]))
-    for note in unseen_levels(encoder, frame, facts["selected"]):
+    for note in [*reading_notes(frame), *unseen_levels(encoder, frame, facts["selected"])]:
         say(note)
     result = frame[list(ids)].copy()
     result[f"predicted {facts['target']}"] = predictions

@@ -10,6 +10,15 @@ a :class:`TableError` that says why and what to do.
 from kernelknife.tables.encoding import TableEncoder, unseen_levels
 from kernelknife.tables.errors import TableError
 from kernelknife.tables.making import Table, make_table
+from kernelknife.tables.notes import reading_notes
 from kernelknife.tables.reading import read_table
 
-__all__ = ["Table", "TableEncoder", "TableError", "make_table", "read_table", "unseen_levels"]
+__all__ = [
+    "Table",
+    "TableEncoder",
+    "TableError",
+    "make_table",
+    "read_table",
+    "reading_notes",
+    "unseen_levels",
+]

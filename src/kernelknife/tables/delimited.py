@@ -6,13 +6,20 @@ length and repeated names and changes them without a word.
 
 import csv
 import io
+import itertools
+import re
 
 from kernelknife.tables.columns import check_names
-from kernelknife.tables.errors import TableError
+from kernelknife.tables.errors import TableError, listing
+from kernelknife.tables.notes import add_reading_note
 
 __all__ = ["check_header", "decode", "parse"]
 
 SEPARATORS = ",;\t"
+# Excel writes the separator into a first line of its own, such as ``sep=;``.
+SEPARATOR_LINE = re.compile(r'\A"?sep=(.)"?[ \t]*\r?\n', re.IGNORECASE)
+# With one row, a header that is one cell short could as well be a slip.
+FEWEST_ROWS_WITH_NAMES = 2
 
 
 def decode(data: bytes, name: str, encoding: str) -> str:
@@ -50,22 +57,29 @@ def parse(pandas, text: str, name: str, separator: str | None, missing, decimal:
     name : str
         What messages call the file.
     separator : str or None
-        None takes the one that occurs most often in the first line.
+        None takes the one that splits the first line into most cells.
     missing, decimal, thousands
         See :func:`kernelknife.tables.read_table`.
     """
+    announced = SEPARATOR_LINE.match(text)
+    if announced:
+        # The line is blanked, not removed, so that messages count lines as an editor does.
+        separator, text = announced[1], "\n" + text[announced.end() :]
     if not text.strip():
         raise TableError(f"{name} is empty.")
     if "\0" in text:
         raise TableError(f"{name} is not a text table: it holds zero bytes.")
     if separator is None:
-        first_line = text.lstrip().splitlines()[0]
-        separator = max(SEPARATORS, key=first_line.count)
+        separator = _guess_separator(text)
     header = _check_shape(text, name, separator)
+    # pandas changes repeated and empty names, so it gets the places of the columns instead.
+    places = range(len(header))
     try:
         frame = pandas.read_csv(
             io.StringIO(text),
             sep=separator,
+            header=0,
+            names=list(places),
             na_values=list(missing),
             decimal=decimal,
             thousands=thousands,
@@ -75,45 +89,103 @@ def parse(pandas, text: str, name: str, separator: str | None, missing, decimal:
         )
     except (pandas.errors.ParserError, ValueError, OverflowError) as error:
         raise TableError(f"{name} cannot be read as a table: {error}") from error
-    # pandas renames repeated and empty names; here these have been refused already.
-    frame.columns = header
-    return frame
+    if not len(frame):
+        # pandas skips lines that hold nothing but blanks.
+        raise TableError(f"{name} has a header and no rows.")
+    return _named(frame, header, name)
+
+
+def _guess_separator(text):
+    """Return the separator that splits the first line into most cells.
+
+    Spaces, which R writes, count only where no other separator splits the first two lines.
+    """
+
+    def split(separator):
+        lines = csv.reader(
+            io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True
+        )
+        try:
+            return [len(cells) for cells in itertools.islice(filter(any, lines), 2)] or [0]
+        except csv.Error:
+            return [0]
+
+    best = max(SEPARATORS, key=lambda separator: split(separator)[0])
+    return " " if max(split(best)) <= 1 and min(split(" ")) > 1 else best
 
 
 def _check_shape(text, name, separator):
-    """Return the names in the header; every other line must have as many cells as the header."""
+    """Return the names in the header; every other line must have as many cells as the header.
+
+    Two exceptions get an empty name for the column that has none: R writes names of rows without a
+    name for their column, and some programs end every line but the first with a separator.
+    """
     # A space after the separator is no part of the cell: it may stand before a quote.
     lines = csv.reader(
         io.StringIO(text, newline=""), delimiter=separator, strict=True, skipinitialspace=True
     )
     header: list[str] = []
-    uneven, n_rows = None, 0
+    uneven, n_rows, one_more, ends_blank = None, 0, True, True
     try:
         for cells in lines:
-            if cells and not header:
+            if not cells or cells == [""]:
+                continue  # a blank line, which pandas skips as well
+            if not header:
                 header = [cell.strip() for cell in cells]
-            elif cells:
-                n_rows += 1
-                if len(cells) != len(header) and uneven is None:
-                    uneven = (lines.line_num, len(cells))
+                continue
+            n_rows += 1
+            one_more = one_more and len(cells) == len(header) + 1
+            ends_blank = ends_blank and not cells[-1].strip()
+            if len(cells) != len(header) and uneven is None:
+                uneven = (lines.line_num, len(cells))
     except csv.Error as error:
         raise TableError(
             f"{name}, line {lines.line_num}: {error}. A quoted cell may lack its closing quote."
         ) from None
-    check_header(header, name)
+    if not any(header):
+        raise TableError(f"{name} has no names of columns in its first line.")
+    check_names([cell for cell in header if cell], name)
+    if not n_rows:
+        raise TableError(f"{name} has a header and no rows.")
+    if one_more and n_rows >= FEWEST_ROWS_WITH_NAMES:
+        return [*header, ""] if ends_blank else ["", *header]
     if uneven is not None:
         raise TableError(
             f"{name}, line {uneven[0]}: {uneven[1]} cells where the header has {len(header)}. Put "
             "cells that hold the separator into quotes, or repair the line."
         )
-    if not n_rows:
-        raise TableError(f"{name} has a header and no rows.")
     return header
+
+
+def _named(frame, header, name):
+    """Return a data frame with the names of a header; columns without a name are left out.
+
+    Only a column without any value, or a first column that could be the names of rows, may have no
+    name.
+    """
+    labels = None
+    for place, column_name in enumerate(header):
+        if column_name or frame[place].isna().all():
+            continue
+        if place > 0 or not frame[place].is_unique:
+            raise TableError(
+                f"{name}: column {place + 1} has no name. Give it one in the first line."
+            )
+        labels = frame[place]
+    frame = frame[[place for place, column_name in enumerate(header) if column_name]]
+    frame.columns = [column_name for column_name in header if column_name]
+    if labels is not None:
+        add_reading_note(
+            frame,
+            f"left out the first column, which has no name and a different value in every row "
+            f"({listing(labels)}): give it a name to use it",
+        )
+    return frame
 
 
 def check_header(names: list[str], where: str) -> None:
     """Raise where a column has no name, or where two columns have the same name."""
     for i, name in enumerate(names):
         if not name:
-            raise TableError(f"{where}: column {i + 1} has no name. Give it one in the first line.")
+            raise TableError(f"{where}: column {i + 1} has no name. Give it one.")
     check_names(names, where)

@@ -15,6 +15,7 @@ from kernelknife.tables.checks import (
 )
 from kernelknife.tables.columns import check_missing, check_names, is_text
 from kernelknife.tables.errors import TableError, listing
+from kernelknife.tables.notes import reading_notes
 
 __all__ = ["Table", "make_table"]
 
@@ -79,9 +80,9 @@ def make_table(
     if not isinstance(frame, pandas.DataFrame):
         raise TypeError(f"frame must be a pandas DataFrame, got {type(frame).__name__}.")
     check_names(frame.columns, "The table")
+    notes = reading_notes(frame)
     frame = frame.rename(columns=str)
     _check_request(frame, target, drop, ids, group, drop_missing, impute)
-    notes: list[str] = []
     frame = frame.drop(columns=list({*drop, *ids} - {group}))
     frame = _with_target(frame, target, notes)
     frame = _without_empty_columns(frame, group, notes)

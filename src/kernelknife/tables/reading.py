@@ -75,6 +75,10 @@ def _decompressed(data, name):
     """Return the bytes of a text file, decompressed where they are gzip data."""
     if data[:4] == b"PAR1":
         raise TableError(f"{name} is a Parquet file: give it the ending .parquet.")
+    if data[:4] in (b"PK\x03\x04", b"\xd0\xcf\x11\xe0"):  # a zip archive; Excel before 2007
+        raise TableError(
+            f"{name} is an Excel workbook or an archive: save the sheet with the table as CSV."
+        )
     if data[:2] != b"\x1f\x8b":
         return data
     try:
