@@ -221,6 +221,20 @@ def test_long_tables_use_centers_and_say_so():
     assert "machines on 300 centres" in " ".join(found.table.notes)
 
 
+def test_rare_classes_are_named(frame):
+    kind = ["EWS", "RMS"] * 50
+    kind[3], kind[6], kind[8] = "EWS ", "BL", "BL"
+    data = frame.assign(height=kind)
+    message = (
+        r"5 folds need 5 rows of every class of height.*: 'BL' \(2\), 'EWS ' \(1\)\. 'EWS ' "
+        "differs from 'EWS' only in blanks or capitals"
+    )
+    with pytest.raises(TableError, match=message):
+        select_features(data, "height")
+    with pytest.raises(TableError, match=r"'BL' \(2\).*or use --folds 2"):
+        select_features(data.drop(index=3), "height", folds=3)
+
+
 def test_few_rows_are_refused(frame):
     with pytest.raises(TableError, match="has 8 rows"):
         select_features(frame.head(8), "height")

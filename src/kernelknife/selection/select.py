@@ -3,6 +3,8 @@
 import time
 from dataclasses import replace
 
+import numpy as np
+
 from kernelknife.model_selection import KnifeClassifierCV, KnifeRegressorCV
 from kernelknife.selection.comparison import (
     advantage_over_constant,
@@ -21,6 +23,8 @@ __all__ = ["select_features"]
 # The cost of the exact method grows with the cube of the number of rows. With more rows than this
 # the default is a machine on centres, whose cost grows in proportion to the rows.
 MANY_ROWS, DEFAULT_CENTERS = 1500, 300
+DEFAULT_FOLDS = 5  # what the cross-validated estimators use, once or repeatedly
+MOST_CLASSES_NAMED = 5  # in a message
 ERROR_NAMES = {"regression": "mean squared error", "classification": "share of wrong classes"}
 # Arguments that are no part of the question, so that a report does not repeat them.
 NOT_SETTINGS = ("frame", "callbacks", "n_jobs")
@@ -119,6 +123,7 @@ def select_features(
     train, held = split_held_out(table, hold_out, random_state)
     encoder = TableEncoder(impute=impute).fit(table.features.iloc[train])
     X, y = encoder.transform(table.features.iloc[train]), table.target[train]
+    _check_classes(table, y, folds)
     table, n_centers = _decide_centers(table, n_centers, len(X))
     search = _make_search(
         table.task,
@@ -178,6 +183,39 @@ def _check_size(table, n_features):
         raise TableError(
             f"{n_features} features asked for, the table has {n_columns} to choose from."
         )
+
+
+def _check_classes(table, y, folds):
+    """Raise where a class has too few rows for the folds, and name it.
+
+    Groups of rows are split as a whole, so that with them the number of rows says nothing.
+    """
+    if table.task == "regression" or table.groups is not None:
+        return
+    n_folds = DEFAULT_FOLDS if folds is None else folds
+    labels, counts = np.unique(y, return_counts=True)
+    rare = {str(label): int(n) for label, n in zip(labels, counts, strict=True) if n < n_folds}
+    if not rare:
+        return
+    hints = []
+    for label in rare:
+        twins = [str(other) for other in labels if _plain(other) == _plain(label)]
+        twins.remove(label)
+        if twins:
+            hints.append(f" {label!r} differs from {twins[0]!r} only in blanks or capitals.")
+    shown = ", ".join(f"{label!r} ({n})" for label, n in list(rare.items())[:MOST_CLASSES_NAMED])
+    advice = "Correct these classes, join them with others, or leave their rows out"
+    if min(rare.values()) > 1:
+        advice += f", or use --folds {min(rare.values())}"
+    raise TableError(
+        f"{n_folds} folds need {n_folds} rows of every class of {table.target_name}, and some have "
+        f"fewer: {shown}.{''.join(hints[:1])} {advice}."
+    )
+
+
+def _plain(label):
+    """Return a label without the differences that are mostly slips."""
+    return str(label).strip().casefold()
 
 
 def _decide_centers(table, n_centers, n_rows):
