@@ -176,6 +176,14 @@ def test_noise_ends_with_status_one(call, tmp_path):
     assert "No column is left" in out or "No sure finding" in out
 
 
+def test_an_interrupted_command_says_so(call, table, monkeypatch):
+    def interrupt(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("kernelknife.cli._select.select_features", interrupt)
+    assert call("select", table, "-t", "y") == (130, "", "kernelknife: stopped.\n")
+
+
 def test_nothing_of_the_users_is_overwritten(call, table, tmp_path):
     before = table.read_bytes()
     model, link = tmp_path / "m.kk", tmp_path / "link.kk"

@@ -20,6 +20,8 @@ app = typer.Typer(
     help="Find which features matter when the relation is not linear.",
 )
 
+INTERRUPTED = 130  # the exit status that shells expect after Ctrl-C
+
 # Importing the kernels and losses would make help slow, so their names are repeated here. A test
 # compares them.
 Kernel = StrEnum(
@@ -97,6 +99,11 @@ def run():
     """Run the command; a failure ends in one line on standard error and an exit status."""
     try:
         app()
+    except SystemExit as stop:
+        # typer turns Ctrl-C into this status and prints nothing.
+        if stop.code == INTERRUPTED:
+            say("kernelknife: stopped.")
+        raise
     except Failure as failure:
         _fail(failure, failure.code)
     except ImportError as error:
@@ -106,7 +113,7 @@ def run():
         # Tables, models and estimators refuse bad input with a ValueError; other errors are bugs.
         _fail(error, 2)
     except KeyboardInterrupt:
-        _fail("stopped", 130)
+        _fail("stopped.", INTERRUPTED)
     except BrokenPipeError:
         # The program that reads our output has ended, as `head` does. Python would complain when it
         # flushes the rest, so the rest goes nowhere.
