@@ -225,6 +225,12 @@ BAD = {
 }  # fmt: skip
 
 
+def test_all_problems_are_named_at_once():
+    data = frame(when=["2024-01-02", "2024-05-06"] * 6, dose=["?", *map(str, range(11))])
+    with pytest.raises(TableError, match=r"Column when holds dates.*Column dose holds numbers"):
+        make_table(data, "y")
+
+
 def test_repeated_names_are_refused():
     twice = pd.concat([frame(), frame()[["x"]]], axis=1)
     with pytest.raises(TableError, match=r"same name: x\. Rename them"):

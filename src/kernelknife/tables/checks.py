@@ -39,16 +39,25 @@ NUMBER_MARKS = (
         "use --decimal , if the commas are decimal commas, else take them out",
     ),
 )
+MOST_PROBLEMS = 5  # problems of columns that one message describes
 ROWS_FOR_DATES = 50  # enough rows to recognise dates, and quick in long tables
 # Fewer consecutive integers than this are probably a scale, such as a grade, and no row number.
 FEWEST_ROW_NUMBERS = 10
 
 
 def check_texts(frame) -> None:
-    """Raise where a text column holds dates, numbers with slips, or an identifier."""
+    """Raise where text columns hold dates, numbers with slips, or identifiers, all at once."""
+    problems = []
     for name in frame.columns:
         if is_text(frame[name]):
-            _check_text(name, frame[name])
+            try:
+                _check_text(name, frame[name])
+            except TableError as problem:
+                problems.append(str(problem))
+    if problems:
+        others = len(problems) - MOST_PROBLEMS
+        more = [f"{others} more columns cannot be used either."] if others > 0 else []
+        raise TableError(" ".join(problems[:MOST_PROBLEMS] + more))
 
 
 def _check_text(name, column):
