@@ -225,6 +225,19 @@ BAD = {
 }  # fmt: skip
 
 
+def test_a_column_that_is_not_there_among_thousands():
+    columns = [f"gene{i}" for i in range(7000)] + ["Outcome ", "date of birth"]
+    data = pd.DataFrame(np.zeros((2, len(columns))), columns=columns)
+    with pytest.raises(TableError, match=r"no column 'outcome': did you mean 'Outcome '\?"):
+        make_table(data, "outcome")
+    with pytest.raises(TableError, match=r"no column 'birth': did you mean 'date of birth'\?"):
+        make_table(data, "birth")
+    with pytest.raises(TableError, match=r"7002 columns, from gene0, .* to .*, date of birth\."):
+        make_table(data, "survived")
+    with pytest.raises(TableError, match=r"there are x, kind, y\."):
+        make_table(frame(), "survived")
+
+
 def test_all_problems_are_named_at_once():
     data = frame(when=["2024-01-02", "2024-05-06"] * 6, dose=["?", *map(str, range(11))])
     with pytest.raises(TableError, match=r"Column when holds dates.*Column dose holds numbers"):

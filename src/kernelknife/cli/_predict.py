@@ -7,7 +7,7 @@ from kernelknife._support.files import write_file
 from kernelknife.cli.console import say, warned
 from kernelknife.cli.files import check_outputs, writing
 from kernelknife.storage import load_model
-from kernelknife.tables import TableError, read_table, reading_notes, unseen_levels
+from kernelknife.tables import check_column, read_table, reading_notes, unseen_levels
 
 __all__ = ["predict"]
 
@@ -31,9 +31,8 @@ def predict(model, data, reading, *, ids, output):
     check_outputs(output, inputs=[model, data])
     encoder, machine, facts = load_model(model)
     frame = read_table(data, **reading)
-    absent = [name for name in ids if name not in frame.columns]
-    if absent:
-        raise TableError(f"There is no column {absent[0]!r} in {data}.")
+    for name in ids:
+        check_column(name, frame.columns)
     with warned():
         predictions = machine.predict(encoder.transform(frame, facts["selected"]))
     for note in [*reading_notes(frame), *unseen_levels(encoder, frame, facts["selected"])]:

@@ -9,7 +9,7 @@ a :class:`TableError` that says why and what to do.
 
 from kernelknife.tables.encoding import TableEncoder, unseen_levels
 from kernelknife.tables.errors import TableError
-from kernelknife.tables.making import Table, make_table
+from kernelknife.tables.making import Table, check_column, make_table
 from kernelknife.tables.notes import reading_notes
 from kernelknife.tables.reading import read_table
 
@@ -17,6 +17,7 @@ __all__ = [
     "Table",
     "TableEncoder",
     "TableError",
+    "check_column",
     "make_table",
     "read_table",
     "reading_notes",

@@ -17,11 +17,14 @@ from kernelknife.tables.columns import check_missing, check_names, is_text
 from kernelknife.tables.errors import TableError, listing
 from kernelknife.tables.notes import reading_notes
 
-__all__ = ["Table", "make_table"]
+__all__ = ["Table", "check_column", "make_table"]
 
 # A target of whole numbers with more different values is taken for a number. Scales with more
 # classes than this are rare, and --task overrides the guess.
 MOST_CLASSES = 10
+MANY_COLUMNS = 12  # more names than this do not fit into a message
+MOST_SUGGESTED = 3  # suggestions for a name that is not there
+LEAST_SIMILARITY = 0.6  # the default of difflib: a slip or two in a word
 LARGEST_EXACT = 2.0**53  # floats represent every smaller whole number exactly
 GAP_ADVICE = "Use --impute median to fill them in, or --drop-missing to leave the rows out."
 
@@ -113,7 +116,7 @@ def make_table(
 def _check_request(frame, target, drop, ids, group, drop_missing, impute):
     """Raise where a name is not a column, or where two requests contradict each other."""
     for name in [target, *drop, *ids, *([] if group is None else [group])]:
-        _check_column(name, frame.columns)
+        check_column(name, frame.columns)
     if impute is not None and drop_missing:
         raise TableError(
             "Give --impute or --drop-missing, not both: one fills missing values in, the other "
@@ -125,14 +128,29 @@ def _check_request(frame, target, drop, ids, group, drop_missing, impute):
         )
 
 
-def _check_column(name, columns):
-    """Raise where there is no column of a name, and suggest one that was probably meant."""
+def check_column(name, columns) -> None:
+    """Raise where there is no column of a name, and suggest one that was probably meant.
+
+    Parameters
+    ----------
+    name : str
+    columns : iterable of str
+    """
+    columns = list(columns)
     if name in columns:
         return
-    similar = difflib.get_close_matches(name, list(columns), 1, 0.5)
-    other_case = [column for column in columns if column.lower() == name.lower()]
-    suggested = (other_case or similar)[:1]
-    hint = f"did you mean {suggested[0]!r}?" if suggested else f"there are {listing(columns)}."
+    word = name.casefold().strip()
+    same = [column for column in columns if column.casefold().strip() == word]
+    similar = difflib.get_close_matches(name, columns, MOST_SUGGESTED, LEAST_SIMILARITY)
+    containing = [column for column in columns if word and word in column.casefold()]
+    suggested = (same or similar or containing)[:MOST_SUGGESTED]
+    if suggested:
+        hint = f"did you mean {' or '.join(map(repr, suggested))}?"
+    elif len(columns) <= MANY_COLUMNS:
+        hint = f"there are {', '.join(columns)}."
+    else:
+        first, last = ", ".join(columns[:MOST_SUGGESTED]), ", ".join(columns[-MOST_SUGGESTED:])
+        hint = f"there are {len(columns)} columns, from {first} to {last}."
     raise TableError(f"There is no column {name!r}: {hint}")
 
 
