@@ -7,6 +7,7 @@ import subprocess
 import sys
 import zipfile
 from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -20,8 +21,11 @@ from sklearn.datasets import load_diabetes
 from kernelknife import __version__, kernels, losses
 from kernelknife.cli import app as app_module
 from kernelknife.cli import main
+from kernelknife.cli._select import show
 from kernelknife.cli.console import PLAIN, show_table
 from kernelknife.datasets import make_sinusoidal
+from kernelknife.report import build_report
+from kernelknife.selection import HeldOut, Score, select_features
 from kernelknife.storage import FACTS
 from kernelknife.tables import TableEncoder
 
@@ -182,6 +186,28 @@ def test_an_interrupted_command_says_so(call, table, monkeypatch):
 
     monkeypatch.setattr("kernelknife.cli._select.select_features", interrupt)
     assert call("select", table, "-t", "y") == (130, "", "kernelknife: stopped.\n")
+
+
+def test_a_worse_machine_is_called_worse(capsys):
+    X, y = make_sinusoidal(40, 1, random_state=0)
+    frame = pd.DataFrame(X, columns=list("abcdef")).assign(y=y)
+    good = select_features(frame, "y", alpha=0.3, folds=2)
+    worse = replace(good, advantage=Score(-0.07, 0.02), full_error=Score(0.0, 0.0))
+    for selection, words in (
+        (worse, "No sure finding: worse than a constant by 0.07 +- 0.02."),
+        (
+            replace(good, advantage=Score(0.01, 0.02)),
+            "better than a constant by 0.01 +- 0.02, less",
+        ),
+        (replace(good, held_out=HeldOut(2.0, 1.0, 9)), "but not on the rows held out"),
+        (worse, "All columns together predict better"),
+    ):
+        show(selection)
+        assert words in capsys.readouterr().out
+    page = build_report(worse)
+    assert "its error is larger by 0.07 &plusmn; 0.02" in page
+    assert "A machine with all columns predicts better" in page
+    assert "-0.07" not in page
 
 
 def test_nothing_of_the_users_is_overwritten(call, table, tmp_path):

@@ -13,7 +13,7 @@ from kernelknife.selection import select_features
 from kernelknife.storage import save_model
 from kernelknife.tables import read_table
 
-__all__ = ["demo", "select"]
+__all__ = ["demo", "select", "show"]
 
 CLUSTER_TIMEOUT = 10  # seconds; a scheduler that is there answers within one
 
@@ -54,7 +54,7 @@ def select(data, target, settings, reading, *, report, save, json, cluster):
     if json:
         show_json(selection.to_json(), indent=2)
     else:
-        _show(selection)
+        show(selection)
     for name, path in (("Report", report), ("Model", save)):
         if path is not None:
             say(f"{name}: {Path(path).resolve()}")
@@ -86,7 +86,7 @@ def _on_cluster(address):
         yield
 
 
-def _show(selection):
+def show(selection):
     """Print a selection: the columns and the errors as tables, doubts in a sentence."""
     for note in selection.table.notes:
         say(note)
@@ -106,11 +106,31 @@ def _show(selection):
     show_table(
         (selection.error_name, "mean", "standard error"), _error_rows(selection), numeric=(1, 2)
     )
-    if not names:
-        out.print("\nNo column is left at the chosen penalty.")
+    for doubt in _doubts(selection):
+        out.print(f"\n{doubt}")
+
+
+def _doubts(selection):
+    """Return the sentences that keep a reader from taking a selection for more than it is."""
+    doubts = []
+    gain, spread = selection.advantage.mean, number(selection.advantage.spread)
+    if not selection.selected:
+        doubts.append("No column is left at the chosen penalty.")
+    elif gain <= 0:
+        doubts.append(f"No sure finding: worse than a constant by {number(-gain)} +- {spread}.")
     elif not selection.better:
-        gain = f"{number(selection.advantage.mean)} +- {number(selection.advantage.spread)}"
-        out.print(f"\nNo sure finding: better than a constant by {gain} only.")
+        reason = "less than two standard errors"
+        if (
+            selection.held_out is not None
+            and selection.held_out.error >= selection.held_out.constant
+        ):
+            reason = "but not on the rows held out"
+        doubts.append(
+            f"No sure finding: better than a constant by {number(gain)} +- {spread}, {reason}."
+        )
+    if selection.selected and selection.loses_to_all:
+        doubts.append("All columns together predict better than the selected ones.")
+    return doubts
 
 
 def _error_rows(selection):
@@ -155,7 +175,7 @@ def demo(output):
         "Only x0 to x3 matter, and none of them shows it on its own.\n"
     )
     selection = _run_selection(frame, "fruit", {"rule": "1se", "folds": 5, "n_jobs": -1})
-    _show(selection)
+    show(selection)
     with writing(output):
         write_file(table, csv)
         write_file(output, build_report(selection, table.name))

@@ -38,13 +38,23 @@ def _finding(selection):
 
 def _comparison(selection):
     """Compare the error of the selected columns with that of a constant."""
-    gain = f"{number(selection.advantage.mean)} &plusmn; {number(selection.advantage.spread)}"
+    gain = selection.advantage.mean
+    amount = f"{number(abs(gain))} &plusmn; {number(selection.advantage.spread)}"
     if selection.better:
-        return f"The machine errs less than a constant guess, by {gain}."
-    return (
-        f"The machine does not clearly err less than a constant guess (by {gain}, where two "
-        "standard errors are asked for): read the selection as a hint, not as a finding."
-    )
+        words = f"The machine errs less than a constant guess, by {amount}."
+    else:
+        reason = (
+            f"its error is larger by {amount}"
+            if gain <= 0
+            else f"its error is smaller by {amount}, where two standard errors are asked for"
+        )
+        words = (
+            f"The machine does not clearly err less than a constant guess: {reason}. Read the "
+            "selection as a hint, not as a finding."
+        )
+    if selection.selected and selection.loses_to_all:
+        words += " A machine with all columns predicts better than one with the selected columns."
+    return words
 
 
 def _judgement(selection):

@@ -155,6 +155,11 @@ class Selection:
         sure = bool(self.selected) and self.advantage.mean > bar
         return sure and (self.held_out is None or self.held_out.error < self.held_out.constant)
 
+    @property
+    def loses_to_all(self) -> bool:
+        """Whether a machine with all columns errs less, by more than one standard error."""
+        return self.full_error.mean < self.error.mean - self.error.spread
+
     def predict(self, frame) -> np.ndarray:
         """Predict the target for the rows of a data frame.
 
