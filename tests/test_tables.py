@@ -189,6 +189,13 @@ def test_groups_ids_and_dropped_columns_are_no_features():
     assert list(table.groups[:2]) == ["1", "2"]
 
 
+def test_columns_may_be_numbered_and_one_name_is_enough():
+    data = frame().rename(columns={"x": 0, "kind": 1, "y": 2})
+    table = make_table(data, 2, drop=[1])
+    assert (table.target_name, list(table.features.columns)) == ("2", ["0"])
+    assert list(make_table(frame(), "y", drop="kind").features.columns) == ["x"]
+
+
 def test_doubts_are_said():
     table = make_table(frame(id=np.arange(100, 112), x=[1.0, 2.0] * 6), "y")
     notes = " / ".join(table.notes)

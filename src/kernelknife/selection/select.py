@@ -1,5 +1,6 @@
 """The whole way from a data frame to a selection, as a sequence of named steps."""
 
+import numbers
 import time
 from dataclasses import replace
 
@@ -87,8 +88,9 @@ def select_features(
     rule : {"min", "1se"}, default="min"
         Choose the penalties of the least error, or those of the fewest columns within one standard
         error of it.
-    folds : int, default=None
-        Number of folds. None is five folds, repeated three times below 200 rows.
+    folds : int or splitter, default=None
+        Number of folds, or a splitter of scikit-learn. None is five folds, repeated three times
+        below 200 rows.
     hold_out : float, default=0.0
         Share of the rows (or of the groups, if there are any) that is kept for judging alone.
     n_centers : int, default=None
@@ -188,9 +190,11 @@ def _check_size(table, n_features):
 def _check_classes(table, y, folds):
     """Raise where a class has too few rows for the folds, and name it.
 
-    Groups of rows are split as a whole, so that with them the number of rows says nothing.
+    Groups of rows are split as a whole, so that with them the number of rows says nothing; nor does
+    it for folds that are no number but a splitter of scikit-learn.
     """
-    if table.task == "regression" or table.groups is not None:
+    counted = folds is None or isinstance(folds, numbers.Integral)
+    if table.task == "regression" or table.groups is not None or not counted:
         return
     n_folds = DEFAULT_FOLDS if folds is None else folds
     labels, counts = np.unique(y, return_counts=True)

@@ -17,7 +17,7 @@ __all__ = ["check_header", "decode", "parse"]
 
 SEPARATORS = ",;\t"
 # Excel writes the separator into a first line of its own, such as ``sep=;``.
-SEPARATOR_LINE = re.compile(r'\A"?sep=(.)"?[ \t]*\r?\n', re.IGNORECASE)
+SEPARATOR_LINE = re.compile(r'\A"?sep=([^"\w\r\n])"?[ \t]*\r?\n', re.IGNORECASE)
 # With one row, a header that is one cell short could as well be a slip.
 FEWEST_ROWS_WITH_NAMES = 2
 

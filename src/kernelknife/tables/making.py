@@ -85,6 +85,8 @@ def make_table(
     check_names(frame.columns, "The table")
     notes = reading_notes(frame)
     frame = frame.rename(columns=str)
+    target, drop, ids = str(target), _as_names(drop), _as_names(ids)
+    group = None if group is None else str(group)
     _check_request(frame, target, drop, ids, group, drop_missing, impute)
     frame = frame.drop(columns=list({*drop, *ids} - {group}))
     frame = _with_target(frame, target, notes)
@@ -111,6 +113,11 @@ def make_table(
     target_values = _target_values(values, target, task)
     notes += describe_kinds(frame) + find_doubts(frame)
     return Table(frame.reset_index(drop=True), target_values, groups, task, target, tuple(notes))
+
+
+def _as_names(names):
+    """Return names of columns as texts, which data frames of numbered columns need not have."""
+    return [names] if isinstance(names, str) else [str(name) for name in names]
 
 
 def _check_request(frame, target, drop, ids, group, drop_missing, impute):
