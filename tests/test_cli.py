@@ -5,8 +5,6 @@ import json
 import os
 import subprocess
 import sys
-import zipfile
-from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +13,6 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
-from sklearn.base import clone
 from sklearn.datasets import load_diabetes
 
 from kernelknife import __version__, kernels, losses
@@ -26,8 +23,6 @@ from kernelknife.cli.console import PLAIN, show_table
 from kernelknife.datasets import make_sinusoidal
 from kernelknife.report import build_report
 from kernelknife.selection import HeldOut, Score, select_features
-from kernelknife.storage import FACTS
-from kernelknife.tables import TableEncoder
 
 QUICK = ("--alpha", "0.3", "--folds", "3", "--jobs", "1")
 
@@ -70,13 +65,13 @@ def test_select_prints_the_columns(call, table):
 
 def test_select_as_json(call, table):
     code, out, _ = call("select", table, "-t", "y", *QUICK, "--json", "--drop", "x7", "-k", 3)
-    found = json.loads(out)
+    answer = json.loads(out)
     assert code == 0
-    assert len(found["selected"]) == 3
-    assert "kind" in found["selected"]
-    assert found["error"]["mean"] < found["error"]["constant"]
-    assert "x7" not in [feature["name"] for feature in found["features"]]
-    assert found["settings"]["n_features"] == 3
+    assert len(answer["selected"]) == 3
+    assert "kind" in answer["selected"]
+    assert answer["error"]["mean"] < answer["error"]["constant"]
+    assert "x7" not in [feature["name"] for feature in answer["features"]]
+    assert answer["settings"]["n_features"] == 3
 
 
 # Names that rich takes for an emoji, for markup, or for something to highlight or to wrap.
@@ -328,65 +323,6 @@ def test_a_report_that_cannot_be_written(call, table, tmp_path):
     assert "cannot be written" in err
 
 
-def test_models_that_are_not_ours(call, table, tmp_path):
-    model = tmp_path / "model.skops"
-    call("select", table, "-t", "y", *QUICK, "--save", model)
-    with zipfile.ZipFile(model) as archive:
-        facts, content = json.loads(archive.read(FACTS)), archive.read("model.skops")
-
-    def rewrite(name, facts, content):
-        with zipfile.ZipFile(tmp_path / name, "w") as archive:
-            archive.writestr(FACTS, json.dumps(facts))
-            archive.writestr("model.skops", content)
-        return call("predict", tmp_path / name, table)
-
-    code, _, err = rewrite("old.skops", {**facts, "version": "0.0.1"}, content)
-    assert code == 2
-    assert "saved by kernelknife 0.0.1" in err
-    import skops.io
-
-    foreign = skops.io.dumps({"encoder": os.path.join, "model": Harmful()})
-    code, _, err = rewrite("foreign.skops", facts, foreign)
-    assert code == 2
-    assert "types that are not ours" in err
-    assert not Harmful.ran
-    whole = skops.io.loads(content, trusted=skops.io.get_untrusted_types(data=content))
-    unfitted = clone(whole["encoder"])
-    narrow = TableEncoder().fit(pd.DataFrame({"x0": [1.0], "x1": [2.0]}))
-    for name, wrong_facts, parts in (
-        ("numbers", facts, {"encoder": 1, "model": 2}),
-        ("list", facts, [1, 2]),
-        ("swapped", facts, {"encoder": whole["model"], "model": whole["encoder"]}),
-        ("unfitted encoder", facts, {**whole, "encoder": unfitted}),
-        ("unfitted model", facts, {**whole, "model": clone(whole["model"])}),
-        ("other columns", facts, {**whole, "encoder": narrow}),
-        ("other model", {**facts, "selected": ["x0"]}, {**whole, "encoder": narrow}),
-        ("no columns", {k: v for k, v in facts.items() if k != "selected"}, whole),
-        ("unknown columns", {**facts, "selected": ["z"]}, whole),
-        ("other task", {**facts, "task": "classification"}, whole),
-        ("no task", {**facts, "task": ["regression"]}, whole),
-    ):
-        code, out, err = rewrite(name, wrong_facts, skops.io.dumps(parts))
-        assert (code, out) == (2, ""), name
-        assert "is damaged" in err, name
-        assert len(err.splitlines()) == 1, name
-    code, _, err = rewrite("torn.skops", facts, content[: len(content) // 2])
-    assert code == 2
-    assert "is damaged" in err
-
-
-class Harmful:
-    """A type that would run code where it is rebuilt."""
-
-    ran = False
-
-    def __init__(self):
-        self.value = 1
-
-    def __setstate__(self, state):
-        Harmful.ran = True
-
-
 def test_help_is_quick_and_imports_nothing_heavy():
     code = (
         "import sys; sys.argv = ['kernelknife', '--help']\n"
@@ -418,15 +354,29 @@ def test_without_the_extra(monkeypatch, capsys):
     assert "pip install 'kernelknife[cli]'" in capsys.readouterr().err
 
 
-def test_a_killed_run_leaves_no_half_file(table, tmp_path):
+# Says when everything is written to the temporary file, and waits there to be killed.
+WAITING = """
+import pathlib, sys, time
+
+def wait(*paths):
+    print("about to replace", flush=True)
+    time.sleep(600)
+
+pathlib.Path.replace = wait
+from kernelknife.cli import main
+main()
+"""
+
+
+def test_a_run_that_is_killed_while_it_writes_leaves_the_old_file(table, tmp_path):
     page = tmp_path / "page.html"
-    command = [sys.executable, "-m", "kernelknife", "select", str(table), "-t", "y"]
-    process = subprocess.Popen([*command, "--report", str(page), "--jobs", "1"])
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(2.0)
-    process.kill()
-    process.wait()
-    assert not page.exists() or page.read_text().endswith("</html>\n")
+    page.write_text("the old report")
+    arguments = ["select", str(table), "-t", "y", *QUICK, "--report", str(page)]
+    command = [sys.executable, "-c", WAITING, *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "about to replace\n"
+        process.kill()
+    assert page.read_text() == "the old report"
 
 
 # -- malformed files ------------------------------------------------------------------------------

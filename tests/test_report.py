@@ -62,13 +62,13 @@ def test_the_snippet_gives_the_same_answer(tmp_path, monkeypatch):
     frame = pd.DataFrame(X, columns=list("abcdefg")).assign(y=y)
     monkeypatch.chdir(tmp_path)
     frame.to_csv("data.csv", index=False)
-    found = select_features(frame, "y", alpha=0.3, folds=3, drop=("g",))
-    page = build_report(found, "data.csv")
+    selection = select_features(frame, "y", alpha=0.3, folds=3, drop=("g",))
+    page = build_report(selection, "data.csv")
     code = re.search(r"<pre><code>(.*?)</code></pre>", page, re.DOTALL).group(1)
     code = code.replace("&#x27;", "'").replace("&quot;", '"')
     namespace = {}
     exec(compile(code, "snippet", "exec"), namespace)
-    assert namespace["selection"].selected == found.selected
+    assert namespace["selection"].selected == selection.selected
 
 
 def test_nothing_selected_is_said():
@@ -127,9 +127,9 @@ def browser():
         pytest.skip("chromium is not installed")
     playwright = pytest.importorskip("playwright.sync_api")
     with playwright.sync_playwright() as session:
-        found = session.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield found
-        found.close()
+        browser = session.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
 
 
 @pytest.fixture
@@ -191,8 +191,8 @@ def test_no_serious_accessibility_violation(browser, page_file, scheme):
     page = context.new_page()
     page.goto(page_file.as_uri())
     page.add_script_tag(content=AXE.read_text(encoding="utf-8"))
-    found = page.evaluate("axe.run()")
-    serious = [v for v in found["violations"] if v["impact"] in ("serious", "critical")]
+    result = page.evaluate("axe.run()")
+    serious = [v for v in result["violations"] if v["impact"] in ("serious", "critical")]
     assert not serious, [(v["id"], [n["html"][:120] for n in v["nodes"][:3]]) for v in serious]
-    assert len(found["passes"]) > 10
+    assert len(result["passes"]) > 10
     context.close()

@@ -1,8 +1,6 @@
-"""The whole way from a data frame to an answer, and what a saved model gives back."""
+"""The whole way from a data frame to an answer."""
 
-import os
-import stat
-import subprocess
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -10,11 +8,9 @@ import pytest
 from sklearn.dummy import DummyRegressor
 from sklearn.model_selection import cross_val_score
 
-from kernelknife._support.files import write_file
 from kernelknife.datasets import make_skin_of_orange
 from kernelknife.selection import select_features
 from kernelknife.selection.splitting import split_held_out
-from kernelknife.storage import load_model, save_model
 from kernelknife.tables import TableError
 
 
@@ -116,89 +112,24 @@ def test_medians_come_from_the_rows_that_are_not_held_out(frame):
 def test_groups_are_held_out_whole():
     X, y = make_skin_of_orange(80, 2, random_state=0)
     frame = pd.DataFrame(X, columns=list("abcdef")).assign(y=y, who=np.arange(80) // 4)
-    found = select_features(frame, "y", group="who", alpha=1.0, folds=3, hold_out=0.25)
-    for train, test in found.search.splits_:
-        who = found.table.groups
-        assert len(train) + len(test) == 60
-        assert len(np.unique(who)) == 20
+    selection = select_features(frame, "y", group="who", alpha=1.0, folds=3, hold_out=0.25)
+    table, who = selection.table, selection.table.groups
+    train, held = split_held_out(table, 0.25, 0)
+    assert selection.held_out.rows == len(held) == 20
+    assert not set(who[train]) & set(who[held])
+    for rows, tested in selection.search.splits_:
+        assert len(rows) + len(tested) == 60
+        assert not set(who[train][rows]) & set(who[train][tested])
+    # Without groups the same rows are drawn one by one, and groups are torn apart.
+    train, held = split_held_out(replace(table, groups=None), 0.25, 0)
+    assert set(who[train]) & set(who[held])
 
 
 def test_several_classes_get_one_curve_each(frame):
     data = frame.assign(height=pd.qcut(frame["b"], 3, labels=["low", "mid", "high"]).astype(str))
-    found = select_features(data, "height", alpha=0.3, folds=3, rule="1se")
-    assert found.selected == ["b"]
-    assert set(found.effects[0].curves) == {"score of low", "score of mid", "score of high"}
-
-
-def test_a_saved_model_predicts_the_same(selection, frame, tmp_path):
-    save_model(tmp_path / "m.skops", selection)
-    encoder, model, facts = load_model(tmp_path / "m.skops")
-    np.testing.assert_array_equal(model.predict(encoder.transform(frame)), selection.predict(frame))
-    assert facts["target"] == "height"
-
-
-def test_an_interrupted_write_leaves_the_old_file(tmp_path, monkeypatch):
-    path = tmp_path / "file.txt"
-    write_file(path, "old")
-    monkeypatch.setattr("pathlib.Path.replace", lambda *_: (_ for _ in ()).throw(OSError("full")))
-    with pytest.raises(OSError, match="full"):
-        write_file(path, "new")
-    assert path.read_text() == "old"
-    assert [p.name for p in tmp_path.iterdir()] == ["file.txt"]
-
-
-def test_a_written_file_keeps_its_permissions(tmp_path):
-    for mode in (0o600, 0o664, 0o640):
-        path = tmp_path / f"{mode}.txt"
-        path.touch()
-        path.chmod(mode)
-        write_file(path, "new")
-        assert stat.S_IMODE(path.stat().st_mode) == mode
-        assert path.read_text() == "new"
-    write_file(tmp_path / "fresh", "new")
-    (tmp_path / "usual").touch()
-    assert (tmp_path / "fresh").stat().st_mode == (tmp_path / "usual").stat().st_mode
-
-
-def test_a_symbolic_link_is_followed(tmp_path):
-    folder = tmp_path / "folder"
-    folder.mkdir()
-    for name, there in (("old", True), ("not yet there", False)):
-        if there:
-            (folder / name).write_text("old")
-        link = tmp_path / f"link to {name}"
-        link.symlink_to(folder / name)
-        write_file(link, "new")
-        assert link.is_symlink()
-        assert (folder / name).read_text() == "new"
-    assert len(list(folder.iterdir())) == 2
-
-
-def test_devices_and_pipes_are_written_to(tmp_path):
-    write_file("/dev/null", "nothing")
-    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    with subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE) as reader:
-        write_file(pipe, "through the pipe")
-        assert reader.communicate(timeout=60)[0] == b"through the pipe"
-    assert pipe.is_fifo()
-
-
-def test_a_name_of_full_length_can_be_written(tmp_path):
-    path = tmp_path / ("n" * 250)
-    write_file(path, "text")
-    assert path.read_text() == "text"
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_protected_file_is_not_replaced(tmp_path):
-    path = tmp_path / "keep"
-    path.write_text("old")
-    path.chmod(0o400)
-    with pytest.raises(PermissionError):
-        write_file(path, "new")
-    assert path.read_text() == "old"
+    selection = select_features(data, "height", alpha=0.3, folds=3, rule="1se")
+    assert selection.selected == ["b"]
+    assert set(selection.effects[0].curves) == {"score of low", "score of mid", "score of high"}
 
 
 def test_noise_is_rarely_a_finding():
@@ -216,9 +147,9 @@ def test_long_tables_use_centers_and_say_so():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1600, 4))
     frame = pd.DataFrame(X, columns=list("abcd")).assign(y=np.sin(2 * X[:, 1]))
-    found = select_features(frame, "y", alpha=0.3, folds=2, rule="1se")
-    assert found.selected == ["b"]
-    assert "machines on 300 centres" in " ".join(found.table.notes)
+    selection = select_features(frame, "y", alpha=0.3, folds=2, rule="1se")
+    assert selection.selected == ["b"]
+    assert "machines on 300 centres" in " ".join(selection.table.notes)
 
 
 def test_rare_classes_are_named(frame):
