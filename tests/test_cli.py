@@ -232,9 +232,9 @@ def test_predictions_into_a_pipe(call, table, tmp_path):
     _, expected, _ = call("predict", model, table)
     os.mkfifo(pipe)
     with subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE, text=True) as reader:
-        code, _, _ = call("predict", model, table, "-o", pipe)
+        code, _, err = call("predict", model, table, "-o", pipe)
         assert reader.communicate(timeout=60)[0] == expected
-    assert code == 0
+    assert (code, err) == (0, f"Predictions: {pipe}\n")
     assert pipe.is_fifo()
 
 

@@ -11,7 +11,7 @@ from kernelknife._support.files import write_file
 from kernelknife._support.formatting import number
 from kernelknife._support.optional import import_optional
 from kernelknife.cli.console import errors, say, show_json, show_table, warned
-from kernelknife.cli.files import check_outputs, writing
+from kernelknife.cli.files import announce, check_outputs, writing
 from kernelknife.display import WeightPathDisplay
 from kernelknife.tables import TableEncoder, make_table, read_table
 
@@ -66,7 +66,7 @@ def path(data, target, columns, options, reading, *, csv, plot, json):
     _show_table(names, result.sparsities, weights, ranking)
     for kind, file in (("Table", csv), ("Picture", plot)):
         if file is not None:
-            say(f"{kind}: {Path(file).resolve()}")
+            announce(kind, file)
 
 
 def _write_weights(csv, names, sparsities, weights):

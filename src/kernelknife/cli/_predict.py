@@ -1,11 +1,10 @@
 """``kernelknife predict``: the predictions of a saved model for the rows of a table."""
 
 import sys
-from pathlib import Path
 
 from kernelknife._support.files import write_file
 from kernelknife.cli.console import say, warned
-from kernelknife.cli.files import check_outputs, writing
+from kernelknife.cli.files import announce, check_outputs, writing
 from kernelknife.storage import load_model
 from kernelknife.tables import check_column, read_table, reading_notes, unseen_levels
 
@@ -45,4 +44,4 @@ def predict(model, data, reading, *, ids, output):
         return
     with writing(output):
         write_file(output, text)
-    say(f"Predictions: {Path(output).resolve()}")
+    announce("Predictions", output)

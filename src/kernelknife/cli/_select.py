@@ -6,7 +6,7 @@ from pathlib import Path
 from kernelknife._support.files import write_file
 from kernelknife._support.formatting import number
 from kernelknife.cli.console import Failure, out, say, show_json, show_table, warned
-from kernelknife.cli.files import check_outputs, writing
+from kernelknife.cli.files import announce, check_outputs, writing
 from kernelknife.cli.progress import fold_bar
 from kernelknife.report import build_report
 from kernelknife.selection import select_features
@@ -57,7 +57,7 @@ def select(data, target, settings, reading, *, report, save, json, cluster):
         show(selection)
     for name, path in (("Report", report), ("Model", save)):
         if path is not None:
-            say(f"{name}: {Path(path).resolve()}")
+            announce(name, path)
     return 0 if selection.better else 1
 
 

@@ -4,9 +4,9 @@ import contextlib
 import os
 
 from kernelknife._support.files import check_writable, is_stream
-from kernelknife.cli.console import Failure
+from kernelknife.cli.console import Failure, say
 
-__all__ = ["check_outputs", "writing"]
+__all__ = ["announce", "check_outputs", "writing"]
 
 
 @contextlib.contextmanager
@@ -41,6 +41,11 @@ def check_outputs(*paths, inputs=()):
             if not streamed and _same_file(path, other):
                 raise Failure(f"{path} {reason} and would be overwritten: name another file.")
         taken.append((path, "holds another result of this command"))
+
+
+def announce(kind, path):
+    """Say where a result has been written; a pipe or a device keeps the name that the user gave."""
+    say(f"{kind}: {path if is_stream(path) else os.path.realpath(path)}")
 
 
 def _same_file(path, other):
