@@ -9,6 +9,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
 from kernelknife._problem import ExactProblem, Features, IndefiniteKernelError
+from kernelknife._problem.hinge import refit_hinge
 from kernelknife.kernels import KERNELS, RBF, Linear, Matern, Polynomial, Sigmoid
 from kernelknife.losses import (
     LOSSES,
@@ -18,7 +19,6 @@ from kernelknife.losses import (
     SquaredHinge,
     SquaredLoss,
 )
-from kernelknife.machine import refit_hinge
 
 SMOOTH = [cls() for cls in LOSSES.values() if cls().surrogate is None]
 EVERY_KERNEL = [*(cls() for cls in KERNELS.values()), Matern(nu=1.5), Polynomial(degree=3)]

@@ -22,12 +22,14 @@ from kernelknife._problem import (
     CenterChoice,
     Problem,
     build_problem,
+    null_objective,
     refresh_centers,
 )
 from kernelknife._rows import Rows, open_rows, open_rows_to_predict
 from kernelknife._search import (
     StartSettings,
     Trace,
+    empty_state,
     find_weights,
     follow_path,
     solve_for_count,
@@ -143,7 +145,14 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
             solution, results = self._solve(job, task)
             job, solution = self._refresh(job, solution, task)
             publish(self, job, solution, results)
-        if not solution.converged:
+            if self.objective_ > empty_objective(job):
+                # The smooth loss in its place liked this machine better than the loss itself.
+                nothing = empty_state(job.problem)
+                solution = Solution.at(nothing, solution.sparsity, nothing.smooth)
+                publish(self, job, solution, results)
+        if not self.converged_:
+            if solution.converged:
+                solution = replace(solution, outcome=Outcome.COEFFICIENTS)
             warn_not_converged(type(self).__name__, [solution], stacklevel=4)
         return self
 
@@ -342,7 +351,8 @@ class KnifeRegressor(RegressorMixin, _BaseKnife):
         Factors of the penalty on each column's weight.
     n_centers : int, default=None
         Build the machine on so many centres instead of on all rows: memory no longer grows
-        with the square of the rows. None is the exact method where it fits.
+        with the square of the rows. None is the exact method where it fits. A linear kernel
+        takes at least as many as there are columns, or rows where these are fewer.
     centers : {"kmeans++", "uniform", "leverage"} or array-like of shape (m, p), \
 default="kmeans++"
         How to choose the centres, or the centres themselves.
@@ -367,10 +377,14 @@ default="kmeans++"
     weights_ : ndarray of shape (n_features,)
         Weights of the features, many of them exactly zero.
     support_, support_vectors_, dual_coef_, intercept_ : ndarray
-        The machine: rows with a coefficient, those rows in the selected columns
-        (standardised), coefficients, intercepts.
+        The machine: numbers of the rows with a coefficient (of the given centres, where these
+        were given), those rows in the selected columns (standardised), coefficients,
+        intercepts.
     objective_ : float
-        Objective at the returned machine, recomputed from it.
+        Objective at the returned machine, recomputed from it. With centres it includes a ridge
+        on the coefficients of ``1e-11`` times the loss's largest second derivative, the total
+        sample weight and the mean squared diagonal of the kernel, which keeps the normal
+        equations definite.
     history_ : ndarray
         Objective by iteration, from the best start; it never rises.
     starts_ : list of (str, ndarray)
@@ -378,6 +392,9 @@ default="kmeans++"
     n_iter_, n_solves_ : int
         Steps from the best start, and factorisations of the coefficient system in all.
     converged_ : bool
+        Whether the weights and the coefficients satisfy their optimality conditions to ``tol``.
+        For the linear kernel the minimum is then the global one; for the others it is a local
+        one, the best of several starts.
     kkt_residual_ : float
         How far the weights are from a stationary point; it has no units.
     sparsity_ : float
@@ -553,6 +570,18 @@ def check_arrays(estimator: "_BaseKnife", X: Any, y: Any) -> tuple[np.ndarray, n
     )
 
 
+def empty_objective(job: Job) -> float:
+    """Return the objective of the machine without features for a loss that is not smooth.
+
+    For the other losses the search has seen to it, and nothing is computed.
+    """
+    loss = job.prepared.loss
+    if loss.surrogate is None:
+        return np.inf
+    problem = job.problem
+    return null_objective(loss, problem.Y, problem.sample_weight, problem.fit_intercept)
+
+
 def trace_path(
     estimator: "_BaseKnife",
     job: Job,
@@ -610,14 +639,14 @@ def publish(
         Name and solution of every start.
     """
     results = results or []
-    machine, objective = build_machine(job.prepared, job.built, solution)
+    machine, objective, accurate = build_machine(job.prepared, job.built, solution)
     estimator.weights_ = job.prepared.user_values(solution.w)
     estimator.sparsity_ = solution.sparsity
     estimator.objective_ = objective
     estimator.history_ = np.array(solution.history)
     estimator.n_iter_ = max(solution.n_iter, 1)
     estimator.n_solves_ = sum(result.n_solves for _, result in results) or solution.n_solves
-    estimator.converged_ = bool(solution.converged)
+    estimator.converged_ = bool(solution.converged and accurate)
     estimator.kkt_residual_ = solution.kkt_residual
     estimator.starts_ = [(name, np.array(result.history)) for name, result in results]
     estimator.support_ = machine.support

@@ -63,6 +63,10 @@ __all__ = [
 ]
 
 
+# Methods that a kernel may replace by faster ones which know its profile.
+SHORTCUTS = ("__call__", "evaluate", "jacobian", "gradient", "_scaled_slope", "_scaled_curve")
+
+
 class Kernel(BaseEstimator, ABC):
     """Base of all kernels: a profile of a weighted form.
 
@@ -90,6 +94,29 @@ class Kernel(BaseEstimator, ABC):
     convex = False
     indefinite = False
     curve: Any = None
+
+    def __init_subclass__(cls, **options):
+        """Honour a profile of its own in a subclass of a kernel that takes shortcuts.
+
+        Some kernels replace general methods by faster ones that know their profile, and have a
+        slope and a curve that belong to it.
+        """
+        super().__init_subclass__(**options)
+        own = cls.__dict__
+        if cls.__base__ is None or not ({"profile", "slope"} & own.keys()):
+            return
+        if getattr(cls.__base__.profile, "__isabstractmethod__", False):
+            return  # a kernel of its own
+        if "profile" in own and "slope" not in own:
+            raise TypeError(
+                f"{cls.__name__} has a profile of its own, so it needs a slope of its own too: the "
+                f"slope of {cls.__base__.__name__} belongs to another profile."
+            )
+        if "curve" not in own:
+            cls.curve = None
+        for name in SHORTCUTS:
+            if name not in own:
+                setattr(cls, name, getattr(Kernel, name))
 
     @abstractmethod
     def profile(self, s):
@@ -245,8 +272,6 @@ class _Exponential(Kernel):
         return None, self(X, Z, v)
 
     def __call__(self, X, Z, v):
-        if type(self).profile is not _Exponential.profile:
-            return super().__call__(X, Z, v)  # somebody's variant
         S = self._form.matrix(X, Z, v)
         S *= -self.gamma
         return exponential(S)
@@ -382,9 +407,13 @@ class Sigmoid(Kernel):
 
     Notes
     -----
-    This kernel is not positive semi-definite. A fit works as long as the regularised
-    kernel matrix is positive definite, which small ``gamma`` and ``alpha`` of the order
-    of 1 ensure; otherwise it raises an error that says so.
+    This kernel is not positive semi-definite, so the objective has no minimum in the
+    coefficients: along an eigenvector of a negative eigenvalue it falls without end. What a fit
+    solves is the stationarity condition ``s loss'(F) + 2 alpha C = 0``, as support vector machines
+    with this kernel do, and ``converged_`` says that this condition and that of the weights hold,
+    not that the objective is minimal. A fit works as long as the regularised kernel matrix is
+    positive definite, which small ``gamma`` and ``alpha`` of the order of 1 ensure; otherwise it
+    raises an error that says so.
     """
 
     form = "dot"

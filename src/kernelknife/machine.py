@@ -5,20 +5,17 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.svm import SVC
 
 from kernelknife._prepare import Columns, Prepared, TargetEncoder, check_finite
 from kernelknife._problem import BuiltProblem
+from kernelknife._problem.hinge import INACCURATE_GAP, refit_hinge, relative_gap
 from kernelknife._rows import Rows
 from kernelknife._support.arrays import like, namespace
 from kernelknife.kernels import Kernel
 from kernelknife.losses import Loss
 from kernelknife.solvers import Solution
 
-__all__ = ["Machine", "build_machine", "refit_hinge"]
-
-# Steps after which SVC gives up, with a warning; with a tiny alpha it would never end.
-SVC_STEPS = 1_000_000
+__all__ = ["Machine", "build_machine"]
 
 
 @dataclass(frozen=True)
@@ -115,7 +112,7 @@ def _class_probabilities(loss: Loss, scores: Any) -> Any:
 
 def build_machine(
     prepared: Prepared, built: BuiltProblem, solution: Solution
-) -> tuple[Machine, float]:
+) -> tuple[Machine, float, bool]:
     """Keep the rows with a coefficient and the columns with a weight.
 
     Parameters
@@ -130,12 +127,14 @@ def build_machine(
     objective : float
         Recomputed from the machine; with the user's own loss where the weights were found with
         a smooth one in its place.
+    accurate : bool
+        Whether coefficients that had to be fitted anew reached their minimum.
     """
-    problem, C, b = built.problem, solution.C, solution.b
+    problem, C, b, accurate = built.problem, solution.C, solution.b, True
     if prepared.loss.surrogate is not None:
-        C, b = refit_hinge(
-            problem.kernel_matrix(solution.w), problem.Y, problem.sample_weight, problem.alpha
-        )
+        data = problem.kernel_matrix(solution.w), problem.Y, problem.sample_weight, problem.alpha
+        C, b = refit_hinge(*data)
+        accurate = relative_gap(*data, C, b) <= INACCURATE_GAP
     objective = problem.value(solution.w, C, b, solution.sparsity, prepared.loss)
     subset = problem.features.select(np.flatnonzero(solution.w))
     order = np.argsort(subset.columns, kind="stable")
@@ -151,23 +150,4 @@ def build_machine(
         intercept=np.asarray(b, dtype=float),
         targets=prepared.targets,
     )
-    return machine, objective
-
-
-def refit_hinge(
-    K: np.ndarray, Y: np.ndarray, sample_weight: np.ndarray, alpha: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return coefficients and intercepts of support vector machines on a given kernel.
-
-    ``sum_i s_i max(0, 1 - y_i f_i) + alpha |f|^2`` is ``SVC``'s objective with
-    ``C = 1 / (2 alpha)``, divided by ``C``.
-    """
-    C, b = np.zeros(Y.shape), np.zeros(Y.shape[1])
-    for q, y in enumerate(Y.T):
-        svm = SVC(
-            C=0.5 / alpha, kernel="precomputed", tol=1e-10, cache_size=500, max_iter=SVC_STEPS
-        )
-        svm.fit(K, y, sample_weight=sample_weight)
-        C[svm.support_, q] = svm.dual_coef_[0]
-        b[q] = svm.intercept_[0]
-    return C, b
+    return machine, objective, accurate

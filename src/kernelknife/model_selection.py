@@ -20,6 +20,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.feature_selection import SelectorMixin
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import (
@@ -44,6 +45,7 @@ from kernelknife.estimators import (
     KnifeClassifier,
     KnifeRegressor,
     check_arrays,
+    draw_seed,
     gives_probabilities,
     prepare_job,
     publish,
@@ -56,7 +58,8 @@ __all__ = ["KnifeClassifierCV", "KnifeRegressorCV"]
 
 RULES = ("min", "1se")
 LOWEST, HIGHEST = 1e-3, 10.0  # range of the default grid, per row
-FEW_ROWS = 200
+FEW_ROWS = 200  # below, one split into folds is mostly luck, and three are made
+DEFAULT_FOLDS = 5
 
 
 @dataclass(frozen=True)
@@ -131,8 +134,8 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         """
         shared = set(self._single().get_params(deep=False)) & set(self.get_params(deep=False))
         options = {name: getattr(self, name) for name in shared}
-        # Workers share the machine already.
-        changes = {"alpha": alpha, "n_jobs": None}
+        # Workers share the machine already, and all of them draw the same.
+        changes = {"alpha": alpha, "n_jobs": None, "random_state": self._seed}
         if labels is not None:
             changes["feature_groups"] = labels
         return self._single(**{**options, **changes})
@@ -160,14 +163,15 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             raise ValueError(f"rule must be 'min' or '1se', got {self.rule!r}.")
         refuse_lazy_rows(X, "Cross-validation")
         X, y, groups = indexable(X, y, groups)
+        # A generator would be another one in every worker.
+        state = self.random_state
+        self._seed = state if isinstance(state, numbers.Integral | None) else draw_seed(state)
         template = self._template(alphas[0])
         job = prepare_job(template, X, y, sample_weight)
         self._take_names(job)
         X, y = check_arrays(template, X, y)
         s = check_sample_weight(sample_weight, len(X))
-        scorer = check_scoring(
-            template, self._default_scoring if self.scoring is None else self.scoring
-        )
+        scorer = self._make_scorer(template, y, s)
         self.score_name_ = self._score_name()
         target, classes = self._split_target(y)
         splits = list(self._make_cv(target, classes, groups).split(X, target, groups))
@@ -186,6 +190,24 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectorMixin, BaseEstimator):
                 self._follow(job, grid, path_task)
         return self
 
+    def _make_scorer(self, template, y, s):
+        """Return one scorer; one that takes no sample weights is called without them."""
+        scoring = self._default_scoring if self.scoring is None else self.scoring
+        if not (isinstance(scoring, str) or callable(scoring)):
+            raise ValueError(
+                "scoring must be one name or one callable, because it chooses the model; got "
+                f"{type(scoring).__name__}."
+            )
+        scorer = check_scoring(template, scoring)
+        if (s == 1).all() or _takes_weights(scorer, y):
+            return scorer
+        warnings.warn(
+            f"The scoring {self._score_name()!r} takes no sample weights: the folds are scored "
+            "without them.",
+            stacklevel=4,
+        )
+        return _Unweighted(scorer)
+
     def _take_names(self, job: Job) -> None:
         """Take over number and names of the columns; names of an earlier fit are forgotten."""
         self.n_features_in_ = job.prepared.n_features
@@ -195,14 +217,19 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectorMixin, BaseEstimator):
 
     def _make_cv(self, target, classes, groups):
         """Return the splitter; groups stay together, few rows are split repeatedly."""
+        if self.cv is None and classes and groups is None:
+            # A rare class makes fewer folds: every one needs a row of it.
+            rarest = int(np.bincount(target).min())
+            if 2 <= rarest < DEFAULT_FOLDS:
+                return check_cv(rarest, target, classifier=True)
         if self.cv is None or isinstance(self.cv, numbers.Integral):
-            _check_folds(self.cv or 5, target, classes, groups)
+            _check_folds(self.cv or DEFAULT_FOLDS, target, classes, groups)
         if groups is not None and (self.cv is None or isinstance(self.cv, numbers.Integral)):
-            return (StratifiedGroupKFold if classes else GroupKFold)(self.cv or 5)
+            return (StratifiedGroupKFold if classes else GroupKFold)(self.cv or DEFAULT_FOLDS)
         if self.cv is None and len(target) < FEW_ROWS:
             repeated = RepeatedStratifiedKFold if classes else RepeatedKFold
-            seed = 0 if self.random_state is None else self.random_state
-            return repeated(n_splits=5, n_repeats=3, random_state=seed)
+            seed = 0 if self._seed is None else self._seed
+            return repeated(n_splits=DEFAULT_FOLDS, n_repeats=3, random_state=seed)
         return check_cv(self.cv, target, classifier=classes)
 
     def _score_name(self):
@@ -364,7 +391,8 @@ class KnifeRegressorCV(RegressorMixin, _BaseKnifeCV):
         None is the mean squared error, or the accuracy for classes.
     cv : int, splitter or iterable, default=None
         None is five folds, stratified for classes; below 200 rows, where one split into folds
-        is mostly luck, three times five. With ``groups``, None and a number keep them together.
+        is mostly luck, three times five; and as many folds as the rarest class has rows where
+        these are fewer than five. With ``groups``, None and a number keep them together.
     solver, start, n_starts, standardize, fit_intercept : see :class:`KnifeRegressor`
     feature_groups, feature_costs, max_iter, tol, random_state : see :class:`KnifeRegressor`
     n_centers, centers, memory_budget : see :class:`KnifeRegressor`
@@ -485,6 +513,30 @@ class KnifeClassifierCV(ClassifierMixin, _BaseKnifeCV):
         ndarray of shape (n_samples, n_classes)
         """
         return self._chosen.predict_proba(X)
+
+
+class _Unweighted:
+    """A scorer that leaves out sample weights which its score cannot take."""
+
+    def __init__(self, scorer):
+        self.scorer = scorer
+
+    def __call__(self, estimator, X, y, sample_weight=None):
+        return self.scorer(estimator, X, y)
+
+
+def _takes_weights(scorer, y):
+    """Whether a scorer takes sample weights, tried on a constant prediction."""
+    dummy = DummyClassifier() if np.asarray(y).dtype.kind not in "f" else DummyRegressor()
+    zeros = np.zeros((len(y), 1))
+    try:
+        scorer(dummy.fit(zeros, y), zeros, y, sample_weight=np.ones(len(y)))
+    except TypeError:
+        return False
+    # Whatever else is wrong with a constant prediction is not about weights.
+    except Exception:
+        return True
+    return True
 
 
 def _check_folds(n_folds, target, classes, groups):

@@ -66,6 +66,9 @@ class PathResult:
     n_selected : ndarray of int of shape (n_points,)
     converged : ndarray of bool of shape (n_points,)
     objective, loss : ndarray of shape (n_points,)
+        Objective and the part of it that is loss. For a loss that is not smooth, such as the
+        hinge, these are of the smooth loss that finds the weights; ``model(i).objective_`` is
+        that of the loss itself.
     solves : ndarray of int of shape (n_points,)
         Factorisations per point.
     n_solves : int

@@ -4,7 +4,7 @@
 and sums over blocks of rows. Both offer :class:`Problem` to the solvers, which never ask which.
 """
 
-from kernelknife._problem.base import Fit, Linearization, Problem, State
+from kernelknife._problem.base import Fit, Linearization, Problem, State, null_objective
 from kernelknife._problem.centers import CENTERS, choose_centers
 from kernelknife._problem.centred import CentredProblem
 from kernelknife._problem.coefficients import IndefiniteKernelError
@@ -31,5 +31,6 @@ __all__ = [
     "State",
     "build_problem",
     "choose_centers",
+    "null_objective",
     "refresh_centers",
 ]

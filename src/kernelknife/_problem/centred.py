@@ -25,11 +25,13 @@ from kernelknife._problem.base import (
     null_objective,
     single_precision,
 )
+from kernelknife._problem.coefficients import ASSUMED_CURVATURES
 from kernelknife._problem.exact import ExactProblem
 from kernelknife._problem.features import Chain, Features, Subset
 from kernelknife._problem.sums import (
     Setting,
     Step,
+    StepSummary,
     exact_model,
     gradient_sums,
     loss_sums,
@@ -50,11 +52,15 @@ from kernelknife.losses import Loss
 
 __all__ = ["CentredProblem", "CentredState"]
 
-# A ridge on the coefficients, relative to the diagonal of K' H K: more than what rounding takes
-# from it. It is part of the objective and the same at all weights, so that gradients are exact.
-RIDGE = 1e-10
-NEWTON_PASSES = 50  # most passes over the rows per solve; three to eight are the rule
-SHORTEST_STEP = 1e-4  # share of a Newton step below which a descent of the coefficients gives up
+# A ridge on the coefficients, relative to the diagonal of K' H K: about what rounding takes from
+# it. It is part of the objective and the same at all weights, so that gradients are exact.
+RIDGE = 1e-11
+# Curvature of the intercept where no row of the loss is curved, as a share of the loss's bound: a
+# step of the intercept then crosses a good part of the loss's curved piece.
+GUESSED_CURVATURE = 1e-2
+NEWTON_PASSES = 100  # most passes over the rows per solve; three to eight are the rule
+# Shares of a step that are tried, a pass over the rows each, before a more cautious step is.
+STEP_LENGTHS = (1.0, 0.25, 0.0625)
 NULL_ROWS = 10_000  # rows that tell the objective of a constant, which is only a scale
 # Most weights for which the exact Hessian is computed: it takes one more pass over the rows, and
 # beyond this number that pass costs more than the steps that it saves.
@@ -440,7 +446,7 @@ class _CoefficientDescent:
     ):
         self.problem, self.subset, self.setting, self.M = problem, subset, setting, M
         self.c = warm
-        self.solves = 0
+        self.solves = self.caution = 0
 
     def run(self, w: np.ndarray, enough: float) -> CentredState:
         """Descend until half a decrement is below a share of the value; return the state."""
@@ -449,28 +455,49 @@ class _CoefficientDescent:
             # The loss is a quadratic: one step is exact, and its value is known without a pass.
             step, summary = self._step(self.c)
             return self._state(w, summary.after, step, summary, 0.0)
-        best_step, best = self._step(self.c)
-        length = 1.0
-        while 0.5 * best.decrement > enough * abs(best.value) and self.solves < NEWTON_PASSES:
+        step, best = self._step(self.c)
+        while self.solves < NEWTON_PASSES:
+            if 0.5 * best.decrement <= enough * abs(best.value):
+                if not self.caution:
+                    break
+                # A cautious step promises less than there is: ask Newton's.
+                self.caution = 0
+                step, best = self._step(self.c)
+                continue
+            moved = self._move(best)
+            if moved is None:
+                self.caution += 1
+                if self.caution == len(ASSUMED_CURVATURES):
+                    break
+                step, best = self._step(self.c)
+            else:
+                step, best = moved
+                self.caution = max(self.caution - 1, 0)
+        residual = 0.5 * best.decrement / max(abs(best.value), 1e-300)
+        return self._state(w, self.c, step, best, residual)
+
+    def _move(self, best: StepSummary) -> tuple[Any, StepSummary] | None:
+        """Take a step, whole or shortened; return the next one, None where the value rises."""
+        for length in STEP_LENGTHS:
             trial = self.c + length * (best.after - self.c)
             step, summary = self._step(trial)
             if summary.value <= best.value:
-                self.c, best_step, best, length = trial, step, summary, 1.0
-                continue
-            # Newton's step was too long, or too short for the value to show it.
-            length *= 0.25
-            if length < SHORTEST_STEP or best.decrement <= 1e-9 * abs(best.value):
-                break
-        residual = 0.5 * best.decrement / max(abs(best.value), 1e-300)
-        return self._state(w, self.c, best_step, best, residual)
+                self.c = trial
+                return step, summary
+            if best.decrement <= 1e-9 * abs(best.value):
+                # The step was too short for the value to show its gain.
+                return None
+        return None
 
-    def _step(self, c: np.ndarray) -> tuple[Any, Any]:
+    def _step(self, c: np.ndarray) -> tuple[Any, StepSummary]:
         """Return a step from the coefficients ``c``, and its summary here."""
         problem, m = self.problem, len(self.problem.centers)
-        sums = problem._total(newton_sums, self.subset, self.setting, c[:m], c[m])
+        assumed = ASSUMED_CURVATURES[self.caution]
+        sums = problem._total(newton_sums, self.subset, self.setting, c[:m], c[m], assumed)
         constant = problem.loss.constant_curvature
+        loss_scale = GUESSED_CURVATURE * problem.loss.curvature_bound * problem.total_weight
         step = problem.rows.apply(
-            newton_step, sums, self.M, problem.alpha, c, problem.fit_intercept, constant
+            newton_step, sums, self.M, problem.alpha, c, problem.fit_intercept, constant, loss_scale
         )
         self.solves += 1
         return step, problem.rows.fetch(problem.rows.apply(Step.get_summary, step))

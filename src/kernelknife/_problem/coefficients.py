@@ -20,7 +20,7 @@ from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs
 from kernelknife._problem.base import Fit
 from kernelknife.losses import Loss
 
-__all__ = ["ExactFit", "Factor", "IndefiniteKernelError", "solve_columns"]
+__all__ = ["ASSUMED_CURVATURES", "ExactFit", "Factor", "IndefiniteKernelError", "solve_columns"]
 
 # Most Newton steps. Four to ten are the rule; a narrow Huberised hinge at a tiny alpha, whose
 # curvature jumps from row to row, may take dozens.
@@ -28,8 +28,14 @@ NEWTON_STEPS = 100
 # Rows with less curvature than this share of the loss's bound count as flat: dividing by it
 # would cost more digits than the row is worth.
 FLAT = 1e-10
-# A full step is taken where the slope at its end is this share of the one at its beginning.
-FLAT_SLOPE = 1e-3
+# A full step is taken where the slope at its end is this share of the one at its beginning, and
+# where both are below this share of the value, which rounding alone may give.
+FLAT_SLOPE, NO_SLOPE = 1e-3, 1e-13
+# Least curvature of a row, as a share of the loss's bound, that a step assumes: none at first,
+# which is Newton's step, and more after a step that did not lower the value, up to the bound
+# itself, whose model lies above the loss and whose step cannot fail.
+ASSUMED_CURVATURES = (0.0, 1e-4, 1e-2, 1.0)
+CLOSE = 1e-6  # residual below which a step that fails is a matter of rounding
 # Bisections of a step length: as a rule, and where the step has to be tiny to descend at all.
 BISECTIONS, MOST_BISECTIONS = 11, 40
 
@@ -213,23 +219,30 @@ class _Column:
 
     def descend(self, tol: float) -> float:
         """Take steps that lower the value; return the residual where it ended."""
-        previous = np.inf
+        previous, caution = np.inf, 0
         for _ in range(NEWTON_STEPS):
             residual = self._residual()
             if residual <= tol:
                 break
-            self.factor, target, target_b = self._step(self.Kc + self.b)
+            self.factor, target, target_b = self._step(
+                self.Kc + self.b, ASSUMED_CURVATURES[caution]
+            )
             dc, db = target - self.c, target_b - self.b
             Kdc = self.K @ dc
+            if caution and Kdc @ dc < 0.0:
+                break  # an indefinite kernel: there is no minimum to descend to
             length = self._length(dc, Kdc, db)
             c, b, Kc = self.c + length * dc, self.b + length * db, self.Kc + length * Kdc
             value = self._value(c, b, Kc)
             # Near the minimum the value cannot tell progress from rounding; the residual can.
             rises = value > self.value + 1e-14 * abs(self.value)
             if rises or (value >= self.value and residual > 0.5 * previous):
-                break
+                caution += 1
+                if caution == len(ASSUMED_CURVATURES) or residual <= CLOSE:
+                    break
+                continue
             self.c, self.b, self.Kc, self.value = c, b, Kc, value
-            previous = residual
+            previous, caution = residual, max(caution - 1, 0)
         else:
             residual = self._residual()
         return residual
@@ -248,12 +261,17 @@ class _Column:
         size = max(np.abs(g).max(), np.abs(norm_part).max())
         return float(residual / size) if size > 0 else 0.0
 
-    def _step(self, F: np.ndarray) -> tuple[Factor, np.ndarray, float]:
-        """Return the factor, coefficients and intercept of one full Newton step from ``F``."""
+    def _step(self, F: np.ndarray, assumed: float = 0.0) -> tuple[Factor, np.ndarray, float]:
+        """Return the factor, coefficients and intercept of one full Newton step from ``F``.
+
+        ``assumed`` is the least curvature of a row, as a share of the loss's bound.
+        """
         K, y, s, loss, alpha = self.K, self.y, self.s, self.loss, self.alpha
         fit_intercept = self.fit_intercept
         self.solves += 1
         g, h = s * loss.gradient(y, F), s * loss.curvature(y, F)
+        if assumed:
+            h = np.maximum(h, assumed * loss.curvature_bound * s)
         curved = np.flatnonzero(h > FLAT * loss.curvature_bound * s)
         if not len(curved):
             # No curvature anywhere: the coefficients are known, the intercept is a line search.
@@ -280,7 +298,7 @@ class _Column:
         def slope(t: float) -> float:
             return float(dF @ (s * loss.gradient(y, F + t * dF)) + linear + 2.0 * t * square)
 
-        if slope(1.0) <= FLAT_SLOPE * abs(slope(0.0)):
+        if slope(1.0) <= max(FLAT_SLOPE * abs(slope(0.0)), NO_SLOPE * abs(self.value)):
             return 1.0
         # The objective is convex along the line: bisect its slope.
         low, high = 0.0, 1.0

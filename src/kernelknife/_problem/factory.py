@@ -130,6 +130,11 @@ def _build_with_centers(
     if choice.given:
         centers = _given_centers(choice.centers, prepared.columns, prepared.n_features)
         numbers = np.arange(len(centers))
+        if kernel.convex and len(centers) < _spanning(prepared):
+            raise ValueError(
+                f"{kernel!r} needs at least {_spanning(prepared)} centers to span the columns of "
+                f"X, got {len(centers)}: give more, or leave centers as it is by default."
+            )
     else:
         if choice.centers not in CENTERS:
             raise ValueError(
@@ -137,6 +142,8 @@ def _build_with_centers(
                 "the rows themselves."
             )
         m = choice.n_centers or min(DEFAULT_CENTERS, rows.shape[0])
+        if kernel.convex:
+            m = max(m, _spanning(prepared))
         p = len(prepared.columns)
         centers, numbers = _pick_centers(
             rows, prepared.columns, m, choice, kernel, np.full(p, 0.5 / p)
@@ -153,6 +160,15 @@ def _build_with_centers(
         **options,
     )
     return BuiltProblem(problem, numbers)
+
+
+def _spanning(prepared: Prepared) -> int:
+    """Return how many centres a linear machine needs so that no direction is lost.
+
+    With fewer, its columns are tied to each other by the choice of the centres, and the problem
+    is no longer convex in the weights.
+    """
+    return min(len(prepared.columns), prepared.rows.shape[0])
 
 
 def refresh_centers(

@@ -46,6 +46,11 @@ __all__ = [
 ]
 
 
+JITTER = 1e-14  # share of the trace that rounding may have taken from a matrix's eigenvalues
+# Curvature of the intercept, as a share of what a curved loss has, below which it is none.
+FLAT_CORNER = 1e-8
+
+
 @dataclass(frozen=True, eq=False)
 class Setting:
     """What a block needs to know to make its kernel matrix at some weights."""
@@ -76,12 +81,19 @@ class Setting:
         return X, Z, S, K, y, s[:, None], K @ like(C, K) + like(b, K)
 
 
-def newton_sums(block: Block, Z: Any, setting: Setting, C: Any, b: Any) -> tuple:
-    """Return loss, ``[K 1]' g`` and ``[K 1]' H [K 1]`` of a block, per column of scores."""
+def newton_sums(
+    block: Block, Z: Any, setting: Setting, C: Any, b: Any, assumed: float = 0.0
+) -> tuple:
+    """Return loss, ``[K 1]' g`` and ``[K 1]' H [K 1]`` of a block, per column of scores.
+
+    ``assumed`` is the least curvature of a row, as a share of the loss's bound.
+    """
     _, _, _, K, Y, s, F = setting.scores(block, Z, C, b)
     xp, loss = namespace(K), setting.loss
     total = xp.sum(s * loss.value(Y, F))
     G, H = s * loss.gradient(Y, F), s * loss.curvature(Y, F)
+    if assumed:
+        H = xp.maximum(H, assumed * loss.curvature_bound * s * xp.ones_like(H))
     slopes = xp.concat([K.T @ G, xp.sum(G, axis=0)[None, :]], axis=0)
     curvatures = []
     for q in range(1 if loss.constant_curvature else H.shape[1]):
@@ -203,6 +215,19 @@ def norm_matrix(own: Any, setting: Setting, ridge: float) -> Any:
     return M + ridge * namespace(M).eye(M.shape[0], dtype=M.dtype, **_device(M))
 
 
+def _with_curved_intercept(curvature: Any, loss_scale: float) -> Any:
+    """Return the curvature with some for the intercept, where no row of the loss is curved.
+
+    The step of the intercept is then a guess, which the descent shortens if it has to.
+    """
+    xp = namespace(curvature)
+    if float(curvature[-1, -1]) > FLAT_CORNER * loss_scale:
+        return curvature
+    corner = xp.zeros_like(curvature)
+    corner[-1, -1] = loss_scale
+    return curvature + corner
+
+
 def newton_step(
     sums: tuple,
     M: Any,
@@ -210,6 +235,7 @@ def newton_step(
     coefficients: np.ndarray,
     fit_intercept: bool,
     constant: bool,
+    loss_scale: float,
 ) -> Step:
     """Solve for the step of the coefficients from the sums at them."""
     total, slopes, curvatures = sums
@@ -222,7 +248,10 @@ def newton_step(
     factors, steps = [], []
     for q in range(k):
         if q < curvatures.shape[0]:
-            factors.append(factorize(curvatures[q, :size, :size], M, alpha))
+            curvature = curvatures[q, :size, :size]
+            if fit_intercept:
+                curvature = _with_curved_intercept(curvature, loss_scale)
+            factors.append(factorize(curvature, M, alpha))
         steps.append(solve_factored(factors[-1], -slope[:, q : q + 1]))
     step = xp.concat(steps, axis=1)
     decrement = -_dot(slope, step)
@@ -251,6 +280,12 @@ def factorize(curvature: Any, M: Any, alpha: float) -> Any:
         A = xp.concat([A, curvature[:, m:]], axis=1)
     try:
         return factorize_lower(A, 0.0)
+    except LinAlgError:
+        pass
+    try:
+        # Try again with what rounding may have taken from a semi-definite matrix.
+        trace = float(xp.sum(xp.linalg.diagonal(A)))
+        return factorize_lower(A, JITTER * trace)
     except LinAlgError:
         raise IndefiniteKernelError(
             "The kernel matrix of the centres plus its regularisation is not positive definite at "

@@ -142,9 +142,9 @@ class LazyRows(LocalRows):
 
     def blocks(self, width: int = 1) -> Iterator[Block]:
         """Compute and yield one chunk after the other."""
+        compute = import_optional("dask", EXTRA, "A Dask collection").compute
         for number, parts in enumerate(self.chunks.parts):
-            computed = (part if part is None else part.compute() for part in parts)
-            yield _make_block(*computed, number)
+            yield _make_block(*compute(*parts), number)
 
     def block_label(self, number: int) -> str:
         """Return the number of a chunk."""

@@ -37,24 +37,28 @@ def find_copies(problem: Problem) -> np.ndarray:
 
 def _equal_columns(Z: np.ndarray) -> np.ndarray:
     """Return for every column the first one that equals it up to sign, or itself."""
-    p = Z.shape[1]
-    labels = np.arange(p)
-    # Equal columns have equal products with any vector: sorting these leaves few to compare.
+    # Equal columns have equal products with any vector, up to sign: in the order of these they
+    # stand side by side.
     probe = np.random.default_rng(0).normal(size=len(Z))
     image = np.abs(probe @ Z)
     order = np.argsort(image, kind="stable")
-    scale = ALMOST_EQUAL * np.linalg.norm(probe) * max(float(np.abs(Z).max(initial=0.0)), 1e-300)
-    near = np.flatnonzero(np.diff(image[order]) <= scale)
-    for i in near:
-        a, b = sorted((int(order[i]), int(order[i + 1])))
-        first, second = Z[:, a], Z[:, b]
-        size = ALMOST_EQUAL * max(float(np.abs(first).max()), 1e-300)
-        if min(np.abs(first - second).max(), np.abs(first + second).max()) <= size:
-            labels[b] = labels[a]
-    # A chain of equal columns may have been met in any order.
-    while (labels != labels[labels]).any():
-        labels = labels[labels]
+    size = max(float(np.abs(Z).max(initial=0.0)), 1e-300)
+    near = np.diff(image[order]) <= ALMOST_EQUAL * np.linalg.norm(probe) * size
+    labels = np.arange(Z.shape[1])
+    cluster = [int(order[0])]
+    for i, close in enumerate(near):
+        following = int(order[i + 1])
+        if close and _equal_up_to_sign(Z[:, cluster[-1]], Z[:, following]):
+            cluster.append(following)
+        else:
+            cluster = [following]
+        labels[cluster] = min(cluster)
     return labels
+
+
+def _equal_up_to_sign(a: np.ndarray, b: np.ndarray) -> bool:
+    tolerance = ALMOST_EQUAL * max(float(np.abs(a).max()), 1e-300)
+    return bool(min(np.abs(a - b).max(), np.abs(a + b).max()) <= tolerance)
 
 
 def merge_copies(problem: Problem, w: np.ndarray) -> np.ndarray:

@@ -18,10 +18,13 @@ __all__ = ["Eliminate"]
 # plateau. Weights up to FLOOR may drop to zero at once, and rise to CEILING at once.
 FACTOR, FACTOR_MAX, FACTOR_GROWTH = 3.0, 5.0, 1.5
 FLOOR, CEILING = 1e-3, 1e-2
-TINY = 1e-8  # weights below are zero: their squares vanish beside the others' rounding
+# Weights below are zero where v = w**2: their squares vanish beside the others' rounding. Where
+# v = w, weights this small still matter: with a tiny alpha the lasso's are.
+TINY = 1e-8
 # Damping, relative to the largest curvature: its range, and the value below which it has no
 # effect. A step that failed is damped at least that much, so that it is not tried unchanged.
 DAMPING_LEAST, DAMPING_MOST, DAMPING_FELT = 1e-8, 1e12, 1e-2
+LEAST_CURVATURE = 1e-3  # that damping is relative to, as a share of the largest derivative
 DAMPING_COLD, DAMPING_COLD_CONVEX = 1.0, 1e-3  # of a first step; convex models can be trusted
 # Gains, as a share of what the model promised, above which the model is trusted more and below
 # which it is trusted less; a step that raises the objective is damped twice as much.
@@ -38,6 +41,11 @@ SURE = 0.1  # share of the tolerance at which an exact Newton step need not be t
 # (objectives are quadratic in the distance): with a model, with an exact Newton step, and where
 # no step decreases the objective any more.
 RESIDUAL_MODEL, RESIDUAL_NEWTON, RESIDUAL_STALLED = 0.3, 3.0, 1.0
+# Residuals are relative to the constant machine's objective; where the objective has fallen below
+# this share of it, they are taken relative to the objective instead.
+FALLEN = 0.01
+# Residual of the coefficients up to which the gradient that they gave can be believed.
+ROUGH = 1e-4
 CONVEX_TOL = 1e-3  # of the tolerance, where the problem is convex
 FINAL_TOL = 1e-10  # residual of the coefficients that are returned, where rounding allows it
 INACCURATE = 1e-5  # residual of the coefficients beyond which nothing is called converged
@@ -98,6 +106,8 @@ class Eliminate(Solver):
         while True:
             proposal = descent.propose()
             outcome = descent.outcome(proposal, self.max_iter, callback)
+            if outcome is Outcome.CONVERGED and descent.was_misled():
+                continue
             if outcome is not None:
                 return descent.finish(outcome)
             gain = descent.judge(proposal)
@@ -145,7 +155,11 @@ class _Descent:
         gradient = model.gradient + self.penalty[active]
         self.residual = problem.optimality(w, active, gradient)
         lower, upper = _step_bounds(w[active], self.factor if problem.sticky else np.inf)
-        ridge = self.damping * model.largest_curvature + 1e-12 * (problem.null_value or 1.0)
+        # Where no row of the loss is curved the model has no curvature for damping to scale.
+        curvature = max(
+            model.largest_curvature, LEAST_CURVATURE * float(np.abs(gradient).max(initial=0.0))
+        )
+        ridge = self.damping * curvature + 1e-12 * (problem.null_value or 1.0)
         step, promised = minimize_box_quadratic(
             model.V,
             ridge,
@@ -157,12 +171,13 @@ class _Descent:
         )
         new_w = w.copy()
         new_w[active] = np.minimum(w[active] + step, 1.0)
-        new_w[new_w < TINY] = 0.0
+        if problem.sticky:
+            new_w[new_w < TINY] = 0.0
         return _Proposal(step, new_w, promised, bool((w[new_w == 0.0] > 0.0).any()))
 
     def outcome(self, proposal: _Proposal, max_iter: int, callback: StopRule) -> Outcome | None:
         """Return why to stop before the proposed step is tried, None to go on."""
-        size, root = abs(self.objective), np.sqrt(self.tol)
+        size, root = abs(self.objective), np.sqrt(self.tol) * self._strictness()
         if proposal.promised <= self.tol * size and not proposal.leaving:
             # An exact Newton decrement can be trusted further than that of a model; a damped
             # one, as after steps that failed, is small for another reason.
@@ -171,13 +186,37 @@ class _Descent:
             if self.residual <= (RESIDUAL_NEWTON if sure else RESIDUAL_MODEL) * root:
                 return Outcome.CONVERGED
         if self.damping > DAMPING_MOST:
-            stationary = self.residual <= RESIDUAL_STALLED * np.sqrt(self.loose_tol)
+            limit = RESIDUAL_STALLED * np.sqrt(self.loose_tol) * self._strictness()
+            stationary = self.residual <= limit
             return Outcome.CONVERGED if stationary else Outcome.STALLED
         if len(self.history) > max_iter:
             return Outcome.ITERATIONS
         if callback(len(self.history), self.objective):
             return Outcome.STOPPED
         return None
+
+    def _strictness(self) -> float:
+        """Return by how much residuals must be smaller because the objective has fallen so far."""
+        fallen = abs(self.objective) / max(FALLEN * self.problem.null_value, 1e-300)
+        return min(fallen, 1.0)
+
+    def was_misled(self) -> bool:
+        """Whether better coefficients give a gradient that calls for going on.
+
+        Steps make do with rough coefficients, and far from their minimum the gradient is not
+        that of the eliminated objective. The coefficients are then improved, once per state.
+        """
+        if self.state.inner.residual <= ROUGH:
+            return False
+        before = self.objective
+        self.state = self.problem.polish(self.state, FINAL_TOL)
+        self.spent += self.state.inner.solves
+        self.objective = self._objective_at(self.state)
+        self.history[-1], self.solves[-1] = self.objective, self.spent
+        if self.state.inner.residual > ROUGH and self.objective >= before * (1.0 - self.tol):
+            return False  # they cannot be improved
+        self.model = self.problem.linearize(self.state, self.penalty)
+        return True
 
     def judge(self, proposal: _Proposal) -> float:
         """Try the step, keep it if it lowers the objective, and return its gain.
