@@ -1,13 +1,14 @@
 """Pictures of paths, cross-validation, convergence, weights and kernels.
 
-They follow scikit-learn's Display convention: data in the constructor, drawing in ``plot``,
-reading results in ``from_...``. matplotlib is imported only when something is drawn.
+The classes follow scikit-learn's Display convention: the constructor takes data, ``from_...`` reads
+them from a result, and ``plot`` draws. matplotlib is imported only when something is drawn.
 """
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from kernelknife._support.optional import import_optional
+from kernelknife.path import rank_features
 
 __all__ = [
     "CVDisplay",
@@ -19,16 +20,22 @@ __all__ = [
     "spread_labels",
 ]
 
-# Colour-blind safe (Okabe and Ito), then repeated with other dashes.
+# Okabe and Ito's palette, which colour-blind readers can tell apart. When the colours are used up
+# they are repeated with the next kind of dash.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 DASHES = ("-", "--", "-.", ":")
-GREY = "#b8b8b8"
-ACCENT = "#444444"
-MOST_LABELS = 15
-MOST_BARS = 30
+GREY = "#b8b8b8"  # lines in the background
+DARK_GREY = "#777777"  # text that belongs to such lines
+ACCENT = "#444444"  # marks and their text
+CHOSEN_DASH = (0, (4, 3))  # of the vertical lines at chosen penalties
+MOST_LABELS = 15  # as many names fit into the margin of a figure of the default height
+MOST_COLOURED = 10  # lines that are coloured when no penalty is chosen
+LABEL_GAP = 0.062  # height of a line of small text, as a share of that figure's axes
+HEADROOM = 1.04  # axes end this much above the largest weight
+MOST_BARS = 30  # a taller chart does not fit on a screen
 
 
-def _axes(ax, figsize=(7.0, 4.2)):
+def _axes_or_new(ax, figsize=(7.0, 4.2)):
     """Return the given axes, or those of a new figure."""
     pyplot = import_optional("matplotlib.pyplot", "kernelknife[plot]", "Drawing")
     if ax is None:
@@ -36,27 +43,49 @@ def _axes(ax, figsize=(7.0, 4.2)):
     return ax
 
 
-def _style(i):
-    return {"color": COLOURS[i % len(COLOURS)], "linestyle": DASHES[i // len(COLOURS) % 4]}
+def _line_style(i):
+    """Return colour and dash of line number ``i``."""
+    dash = DASHES[i // len(COLOURS) % len(DASHES)]
+    return {"color": COLOURS[i % len(COLOURS)], "linestyle": dash}
 
 
-def _chosen(estimator):
+def _best_estimator(estimator):
     """Return the model that a cross-validated estimator has chosen, or the model itself."""
     return getattr(estimator, "best_estimator_", estimator)
 
 
-def _bare(ax):
-    """Drop the frame where it says nothing."""
+def _hide_frame(ax):
+    """Hide the sides of the frame that carry no scale."""
     ax.spines[["top", "right"]].set_visible(False)
 
 
+def _mark_penalty(ax, position, text):
+    """Draw a vertical line at a penalty and write beside its upper end what it means."""
+    ax.axvline(position, color=ACCENT, linewidth=1.0, linestyle=CHOSEN_DASH, zorder=2)
+    ax.annotate(
+        text,
+        (position, 1.0),
+        xycoords=("data", "axes fraction"),
+        xytext=(3, -2),
+        textcoords="offset points",
+        va="top",
+        fontsize="small",
+        color=ACCENT,
+    )
+
+
 def _shorten(name, limit=24):
+    """Return a name of at most ``limit`` characters, with an ellipsis where it was cut."""
     name = str(name)
     return name if len(name) <= limit else name[: limit - 1] + "\N{HORIZONTAL ELLIPSIS}"
 
 
 def spread_labels(heights, gap):
-    """Return positions near ``heights``, in their order, at least ``gap`` apart in [0, 1]."""
+    """Return positions near ``heights``, in the same order, at least ``gap`` apart.
+
+    Heights and positions are shares of the height of the axes. Labels that would reach above 1
+    push those below them down.
+    """
     order = np.argsort(heights, kind="stable")
     placed = np.array(heights, dtype=float)[order]
     for i in range(1, len(placed)):
@@ -72,7 +101,11 @@ def spread_labels(heights, gap):
 
 
 def log_positions(sparsities):
-    """Return penalties for a logarithmic axis: zero stands one step left of the smallest."""
+    """Return positions of penalties on a logarithmic axis.
+
+    A logarithm has no place for a penalty of zero: it is put one step to the left of the smallest
+    positive penalty.
+    """
     x = np.array(sparsities, dtype=float)
     positive = np.unique(x[x > 0])
     if not len(positive):
@@ -88,18 +121,21 @@ class WeightPathDisplay:
     Parameters
     ----------
     sparsities : ndarray of shape (n_points,)
+        Penalties of the points, increasing.
     weights : ndarray of shape (n_points, n_features)
     feature_names : array-like of str
     ranking : ndarray of int, default=None
-        1 for the feature to label first; None ranks by survival.
+        Rank of every feature, 1 for the one to label first. None ranks features by how long they
+        survive.
     sparsity : float, default=None
-        A chosen penalty to mark; features selected there are coloured, the others grey.
+        A chosen penalty, which is marked. Features selected there are coloured, all others grey.
+        None colours the features that survive longest.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib objects
     lines_ : list of Line2D
-        Of the coloured features, in order of rank.
+        The coloured lines, in order of rank.
     """
 
     def __init__(self, sparsities, weights, feature_names, *, ranking=None, sparsity=None):
@@ -117,9 +153,11 @@ class WeightPathDisplay:
         ----------
         path : PathResult
         sparsity : float, default=None
-            A chosen penalty to mark.
+            A chosen penalty, which is marked.
         ax : matplotlib Axes, default=None
+            None draws into a new figure.
         line_kwargs : dict, default=None
+            Passed to every coloured line.
 
         Returns
         -------
@@ -136,7 +174,7 @@ class WeightPathDisplay:
 
     @classmethod
     def from_estimator(cls, estimator, *, ax=None, line_kwargs=None):
-        """Draw the path of a cross-validated estimator, its choice marked.
+        """Draw the path of a cross-validated estimator and mark the penalty that it has chosen.
 
         Parameters
         ----------
@@ -154,11 +192,12 @@ class WeightPathDisplay:
         )
 
     def plot(self, *, ax=None, line_kwargs=None):
-        """Draw.
+        """Draw the picture.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
+            None draws into a new figure.
         line_kwargs : dict, default=None
             Passed to every coloured line.
 
@@ -166,58 +205,50 @@ class WeightPathDisplay:
         -------
         self : WeightPathDisplay
         """
-        from kernelknife.path import rank_features
-
-        ax = _axes(ax, (7.0, 4.4))
-        ranking = rank_features(self.weights) if self.ranking is None else self.ranking
-        order = np.argsort(ranking, kind="stable")
-        coloured = self._coloured(order)
+        ax = _axes_or_new(ax, (7.0, 4.4))
         x = log_positions(self.sparsities)
-        grey = [j for j in range(self.weights.shape[1]) if j not in set(coloured)]
-        grey = [j for j in grey if self.weights[:, j].any()]
-        if grey:
-            ax.plot(x, self.weights[:, grey], color=GREY, linewidth=0.7, zorder=1, rasterized=True)
+        coloured = self._coloured_features()
+        self._draw_grey_lines(ax, x, coloured)
         self.lines_ = []
         for i, j in enumerate(coloured):
-            style = {"linewidth": 1.8, "zorder": 3, **_style(i), **(line_kwargs or {})}
+            style = {"linewidth": 1.8, "zorder": 3, **_line_style(i), **(line_kwargs or {})}
             self.lines_ += ax.plot(x, self.weights[:, j], label=str(self.feature_names[j]), **style)
-        top = max(1e-3, float(self.weights.max(initial=0.0)))
-        ax.set_ylim(0.0, 1.04 * top)
+        top = HEADROOM * max(1e-3, float(self.weights.max(initial=0.0)))
+        ax.set_ylim(0.0, top)
         ax.set_xscale("log")
         if x[0] < x[-1]:
             ax.set_xlim(x[0], x[-1])
         ax.set_xlabel("sparsity")
         ax.set_ylabel("weight")
-        _bare(ax)
+        _hide_frame(ax)
         self._label_zero(ax, x)
         self._label_lines(ax, x, coloured, top)
         if self.sparsity is not None:
-            at = max(float(self.sparsity), x[0])
-            ax.axvline(at, color=ACCENT, linewidth=1.0, linestyle=(0, (4, 3)), zorder=2)
-            ax.annotate(
-                "chosen",
-                (at, 1.0),
-                xycoords=("data", "axes fraction"),
-                xytext=(3, -2),
-                textcoords="offset points",
-                va="top",
-                fontsize="small",
-                color=ACCENT,
-            )
+            _mark_penalty(ax, max(float(self.sparsity), x[0]), "chosen")
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
-    def _coloured(self, order):
-        """Features worth a colour: those at the chosen penalty, else the longest-lived."""
+    def _coloured_features(self):
+        """Return the features selected at the chosen penalty, else those that survive longest."""
+        ranking = rank_features(self.weights) if self.ranking is None else self.ranking
+        order = np.argsort(ranking, kind="stable")
         if self.sparsity is not None:
             i = int(np.argmin(np.abs(self.sparsities - self.sparsity)))
             chosen = [j for j in order if self.weights[i, j] > 0]
             if chosen:
                 return chosen[:MOST_LABELS]
-        return [j for j in order if self.weights[:, j].any()][: min(10, MOST_LABELS)]
+        return [j for j in order if self.weights[:, j].any()][:MOST_COLOURED]
+
+    def _draw_grey_lines(self, ax, x, coloured):
+        """Draw the features that are not coloured, without those that are zero everywhere."""
+        others = np.setdiff1d(np.flatnonzero(self.weights.any(axis=0)), coloured)
+        if len(others):
+            # Rasterised, because thousands of lines would make a vector file very large.
+            style = {"color": GREY, "linewidth": 0.7, "zorder": 1, "rasterized": True}
+            ax.plot(x, self.weights[:, others], **style)
 
     def _label_zero(self, ax, x):
-        """Say that the leftmost point is zero, which a logarithm cannot."""
+        """Write "0" below the leftmost point where that stands for a penalty of zero."""
         if self.sparsities[0] == 0 and len(x) > 1:
             ax.annotate(
                 "0",
@@ -231,15 +262,17 @@ class WeightPathDisplay:
             )
 
     def _label_lines(self, ax, x, coloured, top):
-        """Name the lines in the right margin, joined to where each has lost half its height."""
+        """Write the names of the coloured lines into the right margin.
+
+        A thin leader joins each name to the last point where its line has half its largest weight.
+        """
         if not coloured:
             return
         anchors = []
         for j in coloured:
             weights = self.weights[:, j]
             anchors.append(int(np.flatnonzero(weights >= 0.5 * weights.max())[-1]))
-        heights = self.weights[anchors, coloured] / (1.04 * top)
-        places = spread_labels(heights, 0.062)
+        places = spread_labels(self.weights[anchors, coloured] / top, LABEL_GAP)
         for line, j, i, place in zip(self.lines_, coloured, anchors, places, strict=True):
             colour = line.get_color()
             ax.annotate(
@@ -263,16 +296,17 @@ class CVDisplay:
     results : dict of ndarray
         ``cv_results_`` of a cross-validated estimator.
     choices : dict of int
-        Indices into ``results`` of what the rules "min" and "1se" choose.
+        For the rules "min" and "1se", the index into ``results`` that each would choose.
     chosen : int
-        Index of the setting that was taken.
+        Index into ``results`` of the setting that the estimator has chosen.
     name : str, default="score"
-        What the score is called.
+        Name of the score, such as "accuracy" or "neg_mean_squared_error". Scores of which a larger
+        one is better are drawn as errors where the name says how to convert them.
 
     Attributes
     ----------
     ax_, count_ax_, figure_ : matplotlib objects
-        ``count_ax_`` is the second axis, with the number of features.
+        ``count_ax_`` is the second vertical axis, with the number of features.
     lines_ : list of Line2D
     """
 
@@ -306,11 +340,12 @@ class CVDisplay:
         return display.plot(ax=ax, line_kwargs=line_kwargs)
 
     def plot(self, *, ax=None, line_kwargs=None):
-        """Draw.
+        """Draw the picture.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
+            None draws into a new figure.
         line_kwargs : dict, default=None
             Passed to every line.
 
@@ -318,38 +353,24 @@ class CVDisplay:
         -------
         self : CVDisplay
         """
-        ax = _axes(ax, (7.0, 4.4))
+        ax = _axes_or_new(ax, (7.0, 4.4))
         results = self.results
-        name, sign = self.name, 1.0
-        if name.startswith("neg_"):
-            name, sign = name.removeprefix("neg_").replace("_", " "), -1.0
-        elif name == "accuracy":
-            name = "misclassification error"
-        mean = results["mean_test_score"] * sign
-        if self.name == "accuracy":
-            mean = 1.0 - mean
-        alphas = np.unique(results["alpha"])
+        name, mean = self._named_values()
         self.lines_ = []
-        for i, alpha in enumerate(alphas):
+        for i, alpha in enumerate(np.unique(results["alpha"])):
             rows = results["alpha"] == alpha
             x = log_positions(results["sparsity"][rows])
-            style = {**_style(i), "linewidth": 1.4, **(line_kwargs or {})}
-            chosen = alpha == results["alpha"][self.chosen]
-            if chosen:
+            style = {**_line_style(i), "linewidth": 1.4, **(line_kwargs or {})}
+            label = f"alpha = {alpha:g}"
+            if alpha == results["alpha"][self.chosen]:
+                label += " (chosen)"
                 style |= {"linewidth": 2.2, "zorder": 4}
                 error = results["standard_error"][rows]
-                ax.fill_between(
-                    x,
-                    mean[rows] - error,
-                    mean[rows] + error,
-                    color=style["color"],
-                    alpha=0.18,
-                    linewidth=0,
-                )
-                self._count(ax, x, results["mean_n_features"][rows])
-            label = f"alpha = {alpha:g}" + (" (chosen)" if chosen else "")
+                band = {"color": style["color"], "alpha": 0.18, "linewidth": 0}
+                ax.fill_between(x, mean[rows] - error, mean[rows] + error, **band)
+                self._draw_count(ax, x, results["mean_n_features"][rows])
             self.lines_ += ax.plot(x, mean[rows], label=label, **style)
-        self._mark(ax, mean)
+        self._mark_choices(ax, mean)
         if (results["sparsity"] > 0).any():
             ax.set_xscale("log")
         ax.set_xlabel("sparsity")
@@ -359,35 +380,36 @@ class CVDisplay:
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
-    def _count(self, ax, x, count):
-        """Number of features on a second axis, in grey and behind."""
+    def _named_values(self):
+        """Return a readable name and the mean scores, as errors where that is possible."""
+        mean = self.results["mean_test_score"]
+        if self.name.startswith("neg_"):
+            return self.name.removeprefix("neg_").replace("_", " "), -mean
+        if self.name == "accuracy":
+            return "misclassification error", 1.0 - mean
+        return self.name, mean
+
+    def _draw_count(self, ax, x, count):
+        """Draw the number of features on a second vertical axis, behind the errors."""
         self.count_ax_ = twin = ax.twinx()
         twin.step(x, count, where="post", color=GREY, linewidth=1.0, zorder=0)
-        twin.set_ylabel("features (mean over folds)", color="#777777")
-        twin.tick_params(axis="y", colors="#777777")
+        twin.set_ylabel("features (mean over folds)", color=DARK_GREY)
+        twin.tick_params(axis="y", colors=DARK_GREY)
         twin.set_ylim(0, 1.05 * max(1.0, count.max()))
         twin.spines["top"].set_visible(False)
+        # matplotlib draws the newer axes on top; the order is reversed, and the upper axes must
+        # not hide the lower ones with their background.
         ax.set_zorder(twin.get_zorder() + 1)
         ax.patch.set_visible(False)
 
-    def _mark(self, ax, mean):
-        """Mark what each rule chooses, and the setting that was taken."""
+    def _mark_choices(self, ax, mean):
+        """Mark the penalty that each rule would choose, and the setting that was chosen."""
         x = log_positions(self.results["sparsity"])
-        labels: dict[float, list[str]] = {}
+        rules_at: dict[float, list[str]] = {}  # both rules may choose the same penalty
         for rule, i in self.choices.items():
-            labels.setdefault(float(x[i]), []).append(rule)
-        for at, rules in labels.items():
-            ax.axvline(at, color=ACCENT, linewidth=0.9, linestyle=(0, (4, 3)), zorder=2)
-            ax.annotate(
-                ", ".join(rules),
-                (at, 1.0),
-                xycoords=("data", "axes fraction"),
-                xytext=(3, -2),
-                textcoords="offset points",
-                va="top",
-                fontsize="small",
-                color=ACCENT,
-            )
+            rules_at.setdefault(float(x[i]), []).append(rule)
+        for position, rules in rules_at.items():
+            _mark_penalty(ax, position, ", ".join(rules))
         ax.plot(x[self.chosen], mean[self.chosen], "o", color=ACCENT, markersize=6, zorder=5)
 
 
@@ -397,7 +419,7 @@ class ConvergenceDisplay:
     Parameters
     ----------
     histories : list of (str, ndarray)
-        Name and objective history of every start.
+        Name of every start, and the objective after every iteration from it.
 
     Attributes
     ----------
@@ -422,16 +444,17 @@ class ConvergenceDisplay:
         -------
         ConvergenceDisplay
         """
-        estimator = _chosen(estimator)
+        estimator = _best_estimator(estimator)
         check_is_fitted(estimator, "starts_")
         return cls(estimator.starts_).plot(ax=ax, line_kwargs=line_kwargs)
 
     def plot(self, *, ax=None, line_kwargs=None):
-        """Draw.
+        """Draw the picture.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
+            None draws into a new figure.
         line_kwargs : dict, default=None
             Passed to every line.
 
@@ -439,18 +462,19 @@ class ConvergenceDisplay:
         -------
         self : ConvergenceDisplay
         """
-        ax = _axes(ax)
+        ax = _axes_or_new(ax)
         best = int(np.argmin([history[-1] for _, history in self.histories]))
         self.lines_ = []
         for i, (name, history) in enumerate(self.histories):
-            style = {**_style(i), "linewidth": 2.2 if i == best else 1.2, **(line_kwargs or {})}
+            width = 2.2 if i == best else 1.2
+            style = {**_line_style(i), "linewidth": width, **(line_kwargs or {})}
             label = f"{name} (kept)" if i == best and len(self.histories) > 1 else name
             self.lines_ += ax.plot(np.arange(len(history)), history, label=label, **style)
             ax.plot(len(history) - 1, history[-1], "o", color=style["color"], markersize=4)
         ax.set_xlabel("iteration")
         ax.set_ylabel("objective")
         ax.xaxis.get_major_locator().set_params(integer=True)
-        _bare(ax)
+        _hide_frame(ax)
         if len(self.histories) > 1:
             ax.legend(frameon=False, fontsize="small", ncols=1 + len(self.histories) // 8)
         self.ax_, self.figure_ = ax, ax.figure
@@ -495,7 +519,7 @@ class WeightsDisplay:
         return cls(estimator.weights_, names).plot(ax=ax, bar_kwargs=bar_kwargs)
 
     def plot(self, *, ax=None, bar_kwargs=None):
-        """Draw the largest weights, at most 30 of them.
+        """Draw the largest weights, at most ``MOST_BARS`` (30) of them.
 
         Parameters
         ----------
@@ -509,7 +533,7 @@ class WeightsDisplay:
         order = np.argsort(-self.weights, kind="stable")
         order = order[self.weights[order] > 0]
         shown = order[:MOST_BARS]
-        ax = _axes(ax, (6.0, 1.0 + 0.26 * max(3, len(shown))))
+        ax = _axes_or_new(ax, (6.0, 1.0 + 0.26 * max(3, len(shown))))
         places = np.arange(len(shown))
         style = {"color": COLOURS[0], "height": 0.7, **(bar_kwargs or {})}
         self.bars_ = ax.barh(places, self.weights[shown], **style)
@@ -519,12 +543,13 @@ class WeightsDisplay:
         ax.margins(x=0.12)
         ax.set_xlabel("weight")
         ax.tick_params(axis="y", length=0)
-        _bare(ax)
+        _hide_frame(ax)
         ax.set_title(self._title(len(shown), len(order)), fontsize="medium", loc="left")
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
     def _title(self, shown, selected):
+        """Return how many features are selected, and how many of them are shown."""
         total = len(self.weights)
         if not selected:
             return f"none of {total} features selected"
@@ -533,14 +558,14 @@ class WeightsDisplay:
 
 
 class KernelDisplay:
-    """The kernel matrix before and after weighting, rows ordered by class or target.
+    """The kernel matrix with equal and with fitted weights, rows ordered by the target.
 
     Parameters
     ----------
     before, after : ndarray of shape (n, n)
-        Kernel matrices with equal and with fitted weights, rows already ordered.
+        Kernel matrices with equal and with fitted weights, their rows in the order to be drawn.
     groups : list of (str, int), default=()
-        Names and sizes of the blocks, in order.
+        Name and number of rows of every class, in that order.
 
     Attributes
     ----------
@@ -570,7 +595,7 @@ class KernelDisplay:
         -------
         KernelDisplay
         """
-        estimator = _chosen(estimator)
+        estimator = _best_estimator(estimator)
         check_is_fitted(estimator, "weights_")
         before, after = estimator.kernel_matrices(X)
         y = np.asarray(y).reshape(len(before), -1)[:, 0]
@@ -578,11 +603,11 @@ class KernelDisplay:
         groups = []
         if hasattr(estimator, "classes_"):
             groups = [(str(c), int(np.sum(y == c))) for c in estimator.classes_]
-        pick = np.ix_(order, order)
-        return cls(before[pick], after[pick], groups).plot(axes=axes)
+        ordered = np.ix_(order, order)
+        return cls(before[ordered], after[ordered], groups).plot(axes=axes)
 
     def plot(self, *, axes=None):
-        """Draw.
+        """Draw the two matrices side by side.
 
         Parameters
         ----------
@@ -599,6 +624,7 @@ class KernelDisplay:
         for ax, matrix, title in zip(
             axes, (self.before, self.after), ("all features", "weighted features"), strict=True
         ):
+            # The diagonal of ones and a few outliers would take most of the colour scale.
             low, high = np.percentile(matrix, [1, 99])
             image = ax.imshow(matrix, cmap="viridis", vmin=low, vmax=max(high, low + 1e-12))
             self.images_.append(image)
@@ -606,11 +632,12 @@ class KernelDisplay:
             ax.set_xticks([])
             ax.set_yticks([])
             ax.figure.colorbar(image, ax=ax, shrink=0.75)
-            self._blocks(ax)
+            self._separate_classes(ax)
         self.axes_, self.figure_ = np.asarray(axes), axes[0].figure
         return self
 
-    def _blocks(self, ax):
+    def _separate_classes(self, ax):
+        """Draw lines between the classes and name them."""
         edges = np.cumsum([0, *(size for _, size in self.groups)]) - 0.5
         for edge in edges[1:-1]:
             ax.axhline(edge, color="white", linewidth=1.0)
