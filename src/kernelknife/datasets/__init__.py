@@ -1,8 +1,8 @@
 """The paper's data: three simulated problems, and loaders of its three measured ones.
 
 The generators put the true features first and return ``X, y``. The loaders return a
-``sklearn.utils.Bunch`` with data frames, and read files that are not ours to ship: see
-:func:`load_vowel` for where they look.
+``sklearn.utils.Bunch`` with data frames. They read files that we may not distribute;
+:func:`load_vowel` says where they look for them.
 """
 
 from kernelknife.datasets._measured import (

@@ -1,8 +1,8 @@
 """Loaders of the paper's three measured data sets.
 
-A file is taken as it is or not at all: its SHA-256 must be the published one. A download comes
-in another layout, so its numbers are brought into ours and checked by a fingerprint that a
-changed value or a changed order of rows or columns alters by more than the rounding of copies.
+A file is accepted only if its SHA-256 is that of the published file. A download has another
+layout. It is brought into the layout of the files and checked by a fingerprint: a changed value, or
+another order of rows or columns, changes the fingerprint by more than the rounding of copies does.
 """
 
 import hashlib
@@ -18,16 +18,19 @@ from kernelknife._support.optional import import_optional
 
 __all__ = ["DataFileError", "load_colon", "load_parkinsons", "load_vowel"]
 
-VARIABLE = "KERNELKNIFE_DATA"
+VARIABLE = "KERNELKNIFE_DATA"  # the environment variable that names the data folder
 VOWELS = ("i", "I", "E", "A", "a:", "Y", "O", "C:", "U", "u:", "3:")
-VOWEL_ROWS_PER_SPEAKER = 66  # six frames of eleven vowels
-# Subject and number of recordings, in the order of the published rows.
-SUBJECTS = {
+VOWEL_ROWS_PER_SPEAKER = 66  # six frames of each of the eleven vowels
+VOWEL_TRAINING_ROWS = 528  # those of the first eight speakers
+# The download does not name the subjects of the Parkinson's data: number of recordings of every
+# subject, in the order of the published rows.
+RECORDINGS_PER_SUBJECT = {
     **dict.fromkeys((1, 2, 4, 5, 6, 7, 8, 10, 13, 16, 17, 18, 19, 20), 6),
     **{21: 7, 22: 6, 24: 6, 25: 6, 26: 6, 27: 7, 31: 6, 32: 6, 33: 6, 34: 6, 35: 7, 37: 6},
     **dict.fromkeys((39, 42, 43, 44, 49, 50), 6),
 }
-# Number of the patient, negative for the tumour, in the order of the published rows.
+# The download does not name the patients of the colon data: number of the patient, negative for a
+# tumour and positive for a normal tissue, in the order of the published rows.
 COLON_SAMPLES = (
     *(sign * patient for patient in range(1, 13) for sign in (-1, 1)),
     *range(-13, -27, -1),
@@ -47,18 +50,33 @@ class DataFileError(OSError):
 
 
 @dataclass(frozen=True)
-class Source:
-    """Where a data set comes from and how to know that it is the right one."""
+class DataSource:
+    """Where a data set comes from, and how to recognise it.
+
+    Attributes
+    ----------
+    name : str
+    files : dict of str
+        SHA-256 by name of file.
+    openml : int
+        Number of the data set at OpenML.
+    shape : tuple of int
+        Number of rows and of features.
+    fingerprint : float
+        :func:`fingerprint` of the features.
+    rounding : float
+        Largest relative difference of the fingerprint that rounding can explain.
+    """
 
     name: str
-    files: dict[str, str]  # file name and SHA-256
+    files: dict[str, str]
     openml: int
     shape: tuple[int, int]
     fingerprint: float
-    rounding: float = 1e-10  # largest relative difference of the fingerprint
+    rounding: float = 1e-10
 
 
-VOWEL = Source(
+VOWEL = DataSource(
     "vowel",
     {
         "vowel_train.csv": "ceb5b014495bf0c0c42b3dd74ac02327cf31add7c1030ce259f3c6eb9195fdf4",
@@ -68,14 +86,14 @@ VOWEL = Source(
     shape=(990, 10),
     fingerprint=-459.890298930,
 )
-PARKINSONS = Source(
+PARKINSONS = DataSource(
     "parkinsons",
     {"parkinsons.csv": "455009076cd278efb0b2fb9307c0682834c477fa582ca6c10367128dd7a1c6db"},
     openml=1488,
     shape=(195, 22),
     fingerprint=14480.3176528,
 )
-COLON = Source(
+COLON = DataSource(
     "colon",
     {
         "colon.csv.gz": "aae47af3c54b1af7d5529157f70911d5cffa8087c1cbc3a237b5659b97483efb",
@@ -84,7 +102,7 @@ COLON = Source(
     openml=45087,
     shape=(62, 2000),
     fingerprint=1745189.25940,
-    rounding=1e-7,  # copies exist with two decimals
+    rounding=1e-7,  # some copies have only two decimals
 )
 
 
@@ -94,10 +112,10 @@ def load_vowel(*, data_home=None, download=True):
     Parameters
     ----------
     data_home : path, default=None
-        Folder with the files. None is the folder that the environment variable
+        Folder with the files. None takes the folder that the environment variable
         ``KERNELKNIFE_DATA`` names.
     download : bool, default=True
-        Whether to fetch the data from OpenML where the folder does not have them.
+        Whether to fetch the data from OpenML if the folder does not have them.
 
     Returns
     -------
@@ -111,18 +129,18 @@ def load_vowel(*, data_home=None, download=True):
     if files is not None:
         table = pandas.concat([pandas.read_csv(file) for file in files], ignore_index=True)
         codes = table.pop("y").to_numpy() - 1
-        train = np.arange(len(table)) < 528
+        train = np.arange(len(table)) < VOWEL_TRAINING_ROWS
     else:
         frame = _download(VOWEL, data_home, download)
         train = frame["Train_or_Test"].astype(str).str.lower().eq("train").to_numpy()
         table = _numbers(VOWEL, frame[[f"Feature_{j}" for j in range(10)]])
         table.columns = [f"x.{j + 1}" for j in range(10)]
-        codes = np.arange(990) % 11
+        codes = np.arange(len(table)) % len(VOWELS)  # the rows repeat the vowels in order
     names = np.array(VOWELS, dtype=object)
     return Bunch(
         data=table,
         target=pandas.Series(names[codes], name="vowel"),
-        groups=pandas.Series(np.arange(990) // VOWEL_ROWS_PER_SPEAKER + 1, name="speaker"),
+        groups=pandas.Series(np.arange(len(table)) // VOWEL_ROWS_PER_SPEAKER + 1, name="speaker"),
         train=train,
         feature_names=list(table.columns),
         target_names=list(VOWELS),
@@ -161,8 +179,8 @@ def load_parkinsons(*, data_home=None, download=True):
         table = _numbers(PARKINSONS, frame.iloc[:, :22])
         table.columns = PARKINSONS_COLUMNS
         target = (frame.iloc[:, 22].astype(int) == 2).astype(int)
-        labels = np.repeat([f"S{number:02d}" for number in SUBJECTS], list(SUBJECTS.values()))
-        groups = pandas.Series(labels)
+        subjects = [f"S{number:02d}" for number in RECORDINGS_PER_SUBJECT]
+        groups = pandas.Series(np.repeat(subjects, list(RECORDINGS_PER_SUBJECT.values())))
     return Bunch(
         data=table,
         target=target.rename("status"),
@@ -186,14 +204,14 @@ def load_colon(*, data_home=None, download=True):
         See :func:`load_vowel`.
     download : bool, default=True
         See :func:`load_vowel`. Only the original intensities are accepted, not the scaled or
-        discretised tables that go by the same name.
+        discretised tables that are published under the same name.
 
     Returns
     -------
     Bunch
         ``data`` (frame, 62 x 2000, raw intensities), ``target`` (series, "normal" or "tumor"),
-        ``groups`` (patient; 22 of 40 gave both tissues), ``feature_names``, ``target_names``,
-        ``DESCR``.
+        ``groups`` (patient; 22 of the 40 gave both tissues), ``feature_names``,
+        ``target_names``, ``DESCR``.
     """
     pandas = _pandas("load_colon")
     files = _files(COLON, data_home)
@@ -222,17 +240,18 @@ def load_colon(*, data_home=None, download=True):
 
 
 def _pandas(purpose):
+    """Return pandas, or raise an error that says how to install it."""
     return import_optional("pandas", "kernelknife[data]", purpose)
 
 
 def _folder(data_home):
-    """Return the folder to look in, None where none is named."""
+    """Return the folder with the data files, None if neither argument nor environment has one."""
     folder = os.environ.get(VARIABLE) if data_home is None else data_home
     return None if not folder else Path(folder).expanduser()
 
 
 def _files(source, data_home):
-    """Return the checked files of a data set, None where the folder has none of them."""
+    """Return the paths of a data set's files after a check, None if the folder has none of them."""
     folder = _folder(data_home)
     if folder is None:
         return None
@@ -248,58 +267,60 @@ def _files(source, data_home):
             f"{' and '.join(missing)} there too."
         )
     for path, expected in zip(paths, source.files.values(), strict=True):
-        found = hashlib.sha256(path.read_bytes()).hexdigest()
-        if found != expected:
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        if digest != expected:
             raise DataFileError(
-                f"{path} is cut short or altered: its SHA-256 is {found[:12]}..., expected "
+                f"{path} is cut short or altered: its SHA-256 is {digest[:12]}..., expected "
                 f"{expected[:12]}.... Replace it by the published file."
             )
     return paths
 
 
 def _download(source, data_home, allowed):
-    """Return OpenML's frame of a data set, or say which files to put where."""
+    """Return OpenML's frame of a data set, or raise an error that names files and folder."""
     folder = _folder(data_home)
     place = f"a folder named by {VARIABLE} or data_home" if folder is None else str(folder)
     remedy = f"Put {' and '.join(source.files)} into {place}."
     if not allowed:
         raise DataFileError(f"The {source.name} data are not there. {remedy}")
     try:
-        # The pandas parser fails on classes that are numbers, as those of the Parkinson's data.
-        found = fetch_openml(data_id=source.openml, as_frame=True, parser="liac-arff").frame
-    # Whatever goes wrong on the way, no network, a changed service, a broken file, the user's
-    # way on is the same.
+        # The pandas parser fails where classes are numbers, as in the Parkinson's data.
+        frame = fetch_openml(data_id=source.openml, as_frame=True, parser="liac-arff").frame
+    # No network, a changed service, a broken file: whatever went wrong, the remedy is the same.
     except Exception as error:
         raise DataFileError(
             f"The {source.name} data are not there, and OpenML's data set {source.openml} could "
             f"not be fetched ({type(error).__name__}: {error}). {remedy}"
         ) from error
-    if len(found) != source.shape[0] or found.shape[1] <= source.shape[1]:
+    # Beside the features there must be at least the column of the target.
+    if len(frame) != source.shape[0] or frame.shape[1] <= source.shape[1]:
         raise DataFileError(
-            f"OpenML's data set {source.openml} has {found.shape[0]} rows and {found.shape[1]} "
-            f"columns, not the {source.name} data's {source.shape[0]} rows. {remedy}"
+            f"OpenML's data set {source.openml} has {frame.shape[0]} rows and {frame.shape[1]} "
+            f"columns, but the {source.name} data have {source.shape[0]} rows and more than "
+            f"{source.shape[1]} columns. {remedy}"
         )
-    return found
+    return frame
 
 
 def _numbers(source, frame):
-    """Return a downloaded table of numbers if it is the published one."""
+    """Return the features of a download as numbers, after a check that they are the published."""
     table = frame.astype(float).reset_index(drop=True)
-    found = fingerprint(table.to_numpy())
-    if not np.isclose(found, source.fingerprint, rtol=source.rounding, atol=0.0):
+    actual = fingerprint(table.to_numpy())
+    if not np.isclose(actual, source.fingerprint, rtol=source.rounding, atol=0.0):
         raise DataFileError(
             f"OpenML's data set {source.openml} is not the {source.name} data as published: "
-            f"fingerprint {found:.9g}, expected {source.fingerprint:.9g}. Put "
+            f"fingerprint {actual:.9g}, expected {source.fingerprint:.9g}. Put "
             f"{' and '.join(source.files)} into a folder named by {VARIABLE} or data_home."
         )
     return table
 
 
 def fingerprint(values):
-    """Return a number that changes with any value and with any order of rows or columns.
+    """Return a number that depends on every value and on the order of rows and columns.
 
-    Rows and columns get weights that are all different; values of every size count through
-    their cube roots.
+    It is a weighted sum of the cube roots of the values. No two rows and no two columns have the
+    same weight, so another order gives another sum. The cube root keeps large values from hiding a
+    change of small ones.
     """
     rows = 1.5 + np.cos(np.arange(len(values)))
     columns = 1.5 + np.sin(np.arange(values.shape[1]))
