@@ -1,6 +1,6 @@
-"""The paper's results, one module per table or figure.
+"""The reproduction of the paper's results, one module per table or figure.
 
-:data:`ITEMS` names them, :func:`reproduce` runs them and writes tables, figures and a summary.
+:data:`ITEMS` lists the parts; :func:`reproduce` runs them and writes tables, figures and a summary.
 """
 
 from pathlib import Path
@@ -42,27 +42,27 @@ def reproduce(
 ):
     """Run items of the paper and write their tables, figures and the summary.
 
-    Finished repetitions are kept: a run that was interrupted goes on where it was.
+    Every finished repetition is kept, so that a run that was interrupted can be continued.
 
     Parameters
     ----------
     names : list of str
-        Keys of :data:`ITEMS`; empty for all.
+        Keys of :data:`ITEMS`; an empty list runs all of them.
     output : path
-        Folder, created if it is not there.
+        Folder for the results; it is created if it does not exist.
     quick : bool, default=False
-        Few repetitions and coarse settings.
+        Whether to use few repetitions and coarse settings.
     jobs : int, default=1
-        Repetitions at a time, through joblib.
+        Number of repetitions that run at the same time, through joblib.
     page : path, default=None
         Where to write the summary in Markdown; None is ``summary.md`` in the folder.
     report : callable
-        Called as ``report(item, done, total)`` as repetitions finish.
+        Called as ``report(item, done, total)`` whenever a repetition has finished.
 
     Returns
     -------
     Path
-        The summary in Markdown.
+        The file with the summary in Markdown.
     """
     unknown = [name for name in names if name not in ITEMS]
     if unknown:
@@ -70,8 +70,7 @@ def reproduce(
     items = [ITEMS[name] for name in names] if names else list(ITEMS.values())
     output = Path(output)
     output.mkdir(parents=True, exist_ok=True)
-    for item, tables in zip(
-        items, run(items, output, quick=quick, jobs=jobs, report=report).values(), strict=True
-    ):
-        draw_figures(item, tables, output)
+    tables_by_item = run(items, output, quick=quick, jobs=jobs, report=report)
+    for item in items:
+        draw_figures(item, tables_by_item[item.name], output)
     return write_summary(list(ITEMS.values()), output, page)

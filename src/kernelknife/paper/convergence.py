@@ -1,4 +1,4 @@
-"""Objective by iteration from ten random starts, and the smooth hinges [fig_conv]."""
+"""Objective by iteration from ten random starts, and the smooth hinge losses [fig_conv]."""
 
 import numpy as np
 
@@ -19,6 +19,8 @@ HINGES = {"hinge": None, "squared": SquaredHinge(), "Huberised": HuberizedHinge(
 
 
 class Convergence(Item):
+    """The objective along the iterations of the paper's algorithm and of ours."""
+
     name = "convergence"
     title = "Convergence from random starts"
     labels = ("fig_conv",)
@@ -29,10 +31,10 @@ class Convergence(Item):
         "ours, and on the right the hinge and its smooth versions."
     }
     protocol = (
-        "One draw of the sinusoidal problem, radial kernel, squared loss, alpha = 1, sparsity = "
-        f"{SPARSITY:g}; each repetition starts from weights drawn uniformly from (0, 1]. The "
-        "paper's alternation, with backtracking so that it descends, and our default solver "
-        "start from the same weights."
+        "The data are one draw of the sinusoidal problem; radial kernel, squared loss, alpha = "
+        f"1, sparsity = {SPARSITY:g}. Each repetition starts from weights drawn uniformly from "
+        "(0, 1]. The paper's alternating algorithm and our default solver start from the same "
+        "weights; the alternation has backtracking, so that its objective cannot rise."
     )
 
     def repeat(self, seed, quick):
@@ -54,24 +56,12 @@ class Convergence(Item):
                 }
                 for i, value in enumerate(model.history_)
             ]
-        found = {"convergence": rows}
-        if seed == 0:
-            margins = np.linspace(-2.0, 2.0, 81)
-            losses = {
-                name: np.maximum(0.0, 1.0 - margins)
-                if loss is None
-                else loss.value(np.ones_like(margins), margins)
-                for name, loss in HINGES.items()
-            }
-            found["hinges"] = [
-                {"loss": name, "margin": float(m), "value": float(v)}
-                for name, values in losses.items()
-                for m, v in zip(margins, values, strict=True)
-            ]
-        return found
+        if seed > 0:
+            return {"convergence": rows}
+        return {"convergence": rows, "hinges": _hinge_rows()}
 
     def _ends(self, frame):
-        """Return the last objective and the solves of every start, by solver."""
+        """Return the last row of every start, by solver."""
         last = frame.sort_values("iteration").groupby(["solver", "start"]).last()
         return {solver: last.loc[solver] for solver in SOLVERS}
 
@@ -130,3 +120,19 @@ class Convergence(Item):
         axes[2].set_ylim(0, 5)
         axes[2].legend(frameon=False)
         return {"convergence": figure}
+
+
+def _hinge_rows():
+    """Return the values of the hinge and of its smooth versions on a grid of margins."""
+    margins = np.linspace(-2.0, 2.0, 81)
+    losses = {
+        name: np.maximum(0.0, 1.0 - margins)
+        if loss is None
+        else loss.value(np.ones_like(margins), margins)
+        for name, loss in HINGES.items()
+    }
+    return [
+        {"loss": name, "margin": float(m), "value": float(v)}
+        for name, values in losses.items()
+        for m, v in zip(margins, values, strict=True)
+    ]

@@ -1,12 +1,12 @@
-"""A document as a list of blocks, written as Markdown or as HTML.
+"""A document as a list of elements that can be written as Markdown and as HTML.
 
-Both come from the same blocks, so they cannot say different things.
+Both are made from the same elements, so their content is the same.
 """
 
 from dataclasses import dataclass
 from html import escape
 
-__all__ = ["Block", "Heading", "Picture", "Table", "Text", "to_html", "to_markdown"]
+__all__ = ["Element", "Heading", "Picture", "Table", "Text", "to_html", "to_markdown"]
 
 STYLE = """
 :root { color-scheme: light dark; }
@@ -21,15 +21,17 @@ img { max-width: 100%; background: #fff; }
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading of a level, 1 for the title."""
+    """A heading; the title of the document has level 1."""
 
     text: str
     level: int = 2
 
     def markdown(self):
+        """Return the element as Markdown."""
         return f"{'#' * self.level} {self.text}"
 
     def html(self):
+        """Return the element as HTML."""
         return f"<h{self.level}>{escape(self.text)}</h{self.level}>"
 
 
@@ -40,26 +42,30 @@ class Text:
     text: str
 
     def markdown(self):
+        """Return the element as Markdown."""
         return self.text
 
     def html(self):
+        """Return the element as HTML."""
         return f"<p>{escape(self.text)}</p>"
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table of strings."""
+    """A table whose cells are text."""
 
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
 
     def markdown(self):
+        """Return the element as Markdown."""
         lines = [self.header, ("---",) * len(self.header), *self.rows]
         return "\n".join(
             "| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines
         )
 
     def html(self):
+        """Return the element as HTML."""
         head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in self.header)
         rows = (
             "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
@@ -70,29 +76,31 @@ class Table:
 
 @dataclass(frozen=True)
 class Picture:
-    """An image file beside the document, with what it shows in words."""
+    """An image file beside the document, with a description of what it shows."""
 
     file: str
     alt: str
 
     def markdown(self):
+        """Return the element as Markdown."""
         return f"![{self.alt}]({self.file})"
 
     def html(self):
+        """Return the element as HTML."""
         return f'<img src="{escape(self.file)}" alt="{escape(self.alt)}">'
 
 
-Block = Heading | Text | Table | Picture
+Element = Heading | Text | Table | Picture
 
 
-def to_markdown(blocks):
-    """Return the blocks as Markdown."""
-    return "\n\n".join(block.markdown() for block in blocks) + "\n"
+def to_markdown(elements):
+    """Return the elements as Markdown."""
+    return "\n\n".join(element.markdown() for element in elements) + "\n"
 
 
-def to_html(blocks, title):
-    """Return the blocks as one HTML page."""
-    body = "\n".join(block.html() for block in blocks)
+def to_html(elements, title):
+    """Return the elements as one HTML page."""
+    body = "\n".join(element.html() for element in elements)
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'

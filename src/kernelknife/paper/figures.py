@@ -1,4 +1,4 @@
-"""Feature paths as rows of a table, and pictures drawn from such rows."""
+"""Feature paths as rows of a table, and figures drawn from such rows."""
 
 from kernelknife._support.optional import import_optional
 from kernelknife.display import WeightPathDisplay
@@ -7,7 +7,7 @@ __all__ = ["draw_paths", "new_figure", "path_rows"]
 
 
 def new_figure(columns=1, size=(4.6, 3.6)):
-    """Return a figure and its axes side by side, without a window."""
+    """Return a figure with some axes side by side, and the list of these axes."""
     pyplot = import_optional("matplotlib.pyplot", "kernelknife[plot]", "Drawing")
     figure, axes = pyplot.subplots(
         1, columns, figsize=(size[0] * columns, size[1]), layout="constrained", squeeze=False
@@ -18,7 +18,7 @@ def new_figure(columns=1, size=(4.6, 3.6)):
 
 
 def path_rows(path, **labels):
-    """Return one row per point and feature of a path."""
+    """Return one row per point and feature of a path; ``labels`` become columns of every row."""
     return [
         {
             **labels,
@@ -40,8 +40,9 @@ def draw_paths(frame, column, titles):
     frame : DataFrame
         Rows of :func:`path_rows`.
     column : str
+        The column that tells the paths apart.
     titles : dict of str
-        By value of the column, in the order of the panels.
+        Title of every panel by value of the column, in the order of the panels.
     """
     figure, axes = new_figure(len(titles), (5.2, 3.8))
     for ax, (value, title) in zip(axes, titles.items(), strict=True):
@@ -51,7 +52,7 @@ def draw_paths(frame, column, titles):
 
 
 def draw_path(frame, ax, sparsity=None):
-    """Draw one path."""
+    """Draw one path from its rows, with a chosen penalty marked."""
     weights = frame.pivot(index="point", columns="feature", values="weight")
     names = list(dict.fromkeys(frame["feature"]))
     sparsities = frame.groupby("point")["sparsity"].first().to_numpy()

@@ -1,18 +1,27 @@
-"""What a table or figure of the paper is to the runner and to the summary."""
+"""The interface between a table or figure of the paper, the runner and the summary."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
 
-from kernelknife.paper.document import Block, Table
+from kernelknife.paper.document import Element, Table
 
-__all__ = ["Claim", "Item", "compare", "mean_error", "method_table"]
+__all__ = ["Claim", "Item", "format_mean", "mean_and_error", "method_table"]
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement and what the run says about it."""
+    """A claim of the paper, or one of ours, and what the tables say about it.
+
+    Attributes
+    ----------
+    text : str
+        The claim as a sentence.
+    ours : str
+        Our figures that decide it.
+    holds : bool
+    """
 
     text: str
     ours: str
@@ -22,18 +31,23 @@ class Claim:
 class Item(ABC):
     """One part of the paper's results.
 
+    A subclass runs the repetitions, and turns their tables into text, verdicts and figures. Text,
+    verdicts and figures are made from the tables alone, so they can be written again without a run.
+
     Attributes
     ----------
     name : str
-        What the command calls it.
+        Name of the part on the command line.
     title : str
+        Heading of the part in the summary.
     labels : tuple of str
-        The paper's own labels.
+        Labels of the tables and figures in the paper's source.
     repetitions, quick_repetitions : int
+        Number of repetitions of a full run and of a quick one.
     captions : dict of str
-        What each picture shows, by file name without ending.
+        What each figure shows, by file name without ending.
     protocol : str
-        How the figures come about, and where that differs from the paper.
+        How the numbers are computed, and where that differs from the paper.
     """
 
     name: str
@@ -45,58 +59,64 @@ class Item(ABC):
     protocol: str
 
     def check(self):  # noqa: B027 - most items need nothing
-        """Raise at once what would stop every repetition, such as missing data."""
+        """Raise an error before the first repetition if, for example, data files are missing."""
 
     @abstractmethod
     def repeat(self, seed, quick):
-        """Run one repetition and return its rows, a list of dicts by name of table.
+        """Run one repetition.
 
         Parameters
         ----------
         seed : int
-            Number of the repetition, from 0.
+            Number of the repetition, counted from 0.
         quick : bool
-            Whether coarse settings will do.
+            Whether to use coarse settings.
+
+        Returns
+        -------
+        dict of list of dict
+            The rows of every table, by name of table.
         """
 
     @abstractmethod
-    def report(self, tables) -> list[Block]:
-        """Return what the summary shows, from the tables (data frames by name)."""
+    def report(self, tables) -> list[Element]:
+        """Return the elements of the summary, given the tables (data frames by name)."""
 
     @abstractmethod
     def claims(self, tables) -> list[Claim]:
-        """Judge the paper's claims, from the tables."""
+        """Return the claims with their verdicts, given the tables."""
 
     def draw(self, tables):
-        """Return the figures by name, from the tables."""
+        """Return the figures by name, given the tables."""
         return {}
 
 
-def mean_error(values):
-    """Return the mean and its standard error, not a number for a single value."""
+def mean_and_error(values):
+    """Return the mean and its standard error, which is NaN for a single value."""
     values = np.asarray(values, dtype=float)
     spread = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
     return float(values.mean()), float(spread)
 
 
-def compare(values, digits=4):
-    """Return ``mean (standard error)`` as a string."""
-    mean, spread = mean_error(values)
+def format_mean(values, digits=4):
+    """Return "mean (standard error)" as text."""
+    mean, spread = mean_and_error(values)
     return f"{mean:.{digits}f}" + ("" if np.isnan(spread) else f" ({spread:.{digits}f})")
 
 
 def method_table(frame, published, columns, digits=4):
-    """Return a table of methods: ours and the paper's figure beside each other.
+    """Return a table of methods with our figures and those of the paper side by side.
 
     Parameters
     ----------
     frame : DataFrame
-        Rows with ``method`` and the columns.
+        It has the column ``method`` and those that ``columns`` names.
     published : dict
-        The paper's figures by method, one per column; methods not in it are marked as ours.
+        The paper's figures by method, one per column. Other methods are marked as ours.
     columns : dict of str
-        Headings by column.
+        Heading of every column, by its name in ``frame``.
     digits : int, default=4
+        Decimals of our figures.
     """
     rows = []
     for method in dict.fromkeys(frame["method"]):
@@ -104,7 +124,7 @@ def method_table(frame, published, columns, digits=4):
         cells = [method if method in published else f"{method} [ours]"]
         paper = published.get(method, [""] * len(columns))
         for column, value in zip(columns, paper, strict=True):
-            cells += [compare(part[column], digits), value or "not in the paper"]
+            cells += [format_mean(part[column], digits), value or "not in the paper"]
         rows.append(tuple(cells))
     header = ["method"]
     for heading in columns.values():

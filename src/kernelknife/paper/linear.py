@@ -1,15 +1,22 @@
-"""Linear regression against least squares, ridge, lasso and elastic net [tab_linear]."""
+"""KNIFE with a linear kernel beside least squares, ridge, lasso, elastic net [tab_linear]."""
 
 import numpy as np
 from sklearn.linear_model import ElasticNet, Lasso, LinearRegression, Ridge
 
 from kernelknife.datasets import make_linear
 from kernelknife.paper.document import Text
-from kernelknife.paper.item import Claim, Item, compare, mean_error, method_table
-from kernelknife.paper.simulations import ALPHAS, Draw, best, knife_models, on_columns
+from kernelknife.paper.item import Claim, Item, format_mean, mean_and_error, method_table
+from kernelknife.paper.simulations import (
+    ALPHAS,
+    Draw,
+    fit_on_columns,
+    knife_candidates,
+    row_of_best,
+)
 
 __all__ = ["LinearRegressions"]
 
+# The paper's training and test errors.
 PAPER = {
     "least squares": ("0.9220 (0.0026)", "1.0937 (0.0015)"),
     "ridge": ("0.9220 (0.0026)", "1.0937 (0.0015)"),
@@ -17,43 +24,49 @@ PAPER = {
     "elastic net": ("0.9472 (0.0026)", "1.0746 (0.0014)"),
     "KNIFE": ("0.9377 (0.0026)", "1.0738 (0.0016)"),
 }
-N_TRUE = 5
+N_TRUE = 5  # true features, the first columns
 
 
 class LinearRegressions(Item):
+    """Training and test errors of linear methods."""
+
     name = "linear"
     title = "Linear regression"
     labels = ("tab_linear",)
     repetitions = 50
     protocol = (
-        "Five true and five noise features, fifty draws of 100 training, 1,000 validation and "
-        "1,000 test rows; one parameter per method by validation, alpha = 1 for KNIFE with a "
-        "linear kernel. The elastic net mixes both penalties half and half. Our standard errors "
-        "are those of the mean over draws and much larger than the paper's, which says "
-        "nowhere how its own were computed."
+        "There are five true and five noise features, and fifty draws of 100 training, 1,000 "
+        "validation and 1,000 test rows. One parameter per method is chosen by validation; KNIFE "
+        "has a linear kernel and alpha = 1. The elastic net gives both of its penalties the same "
+        "weight. Our standard errors are those of the mean over draws. They are much larger than "
+        "the paper's, and the paper does not say how its own were computed."
     )
 
     def repeat(self, seed, quick):
         data = Draw.of(make_linear, 5, seed)
         columns = np.arange(10)
         ridges = [
-            on_columns(lambda a=a: Ridge(alpha=a), columns, data, penalty=a)
+            fit_on_columns(lambda a=a: Ridge(alpha=a), columns, data, penalty=a)
             for a in np.geomspace(1e-3, 1e3, 31)
         ]
         sparse = np.geomspace(1e-3, 3.0, 50)
-        lassos = [on_columns(lambda a=a: Lasso(alpha=a), columns, data, penalty=a) for a in sparse]
+        lassos = [
+            fit_on_columns(lambda a=a: Lasso(alpha=a), columns, data, penalty=a) for a in sparse
+        ]
         nets = [
-            on_columns(lambda a=a: ElasticNet(alpha=a), columns, data, penalty=a) for a in sparse
+            fit_on_columns(lambda a=a: ElasticNet(alpha=a), columns, data, penalty=a)
+            for a in sparse
         ]
         candidates = {
-            "least squares": [on_columns(LinearRegression, columns, data)],
+            "least squares": [fit_on_columns(LinearRegression, columns, data)],
             "ridge": ridges,
             "lasso": lassos,
             "elastic net": nets,
-            "KNIFE": knife_models(data, kernel="linear"),
-            "KNIFE, alpha chosen too": knife_models(data, ALPHAS, kernel="linear"),
+            "KNIFE": knife_candidates(data, kernel="linear"),
+            "KNIFE, alpha chosen too": knife_candidates(data, ALPHAS, kernel="linear"),
         }
-        return {"linear": [best(name, found, data, N_TRUE) for name, found in candidates.items()]}
+        rows = [row_of_best(name, group, data, N_TRUE) for name, group in candidates.items()]
+        return {"linear": rows}
 
     def report(self, tables):
         frame = tables["linear"]
@@ -61,12 +74,14 @@ class LinearRegressions(Item):
             method_table(
                 frame, PAPER, {"train_error": "training error", "test_error": "test error"}
             ),
-            Text("Mean squared errors, standard errors of the mean in brackets."),
+            Text(
+                "The table shows mean squared errors, with standard errors of the mean in brackets."
+            ),
         ]
 
     def claims(self, tables):
         frame = tables["linear"].pivot(index="repetition", columns="method", values="test_error")
-        gap, spread = mean_error(frame["KNIFE"] - frame["lasso"])
+        gap, spread = mean_and_error(frame["KNIFE"] - frame["lasso"])
         sparse, dense = frame["KNIFE"].mean(), frame["least squares"].mean()
         return [
             Claim(
@@ -76,7 +91,7 @@ class LinearRegressions(Item):
             ),
             Claim(
                 "Linear KNIFE has a lower test error than least squares.",
-                f"{compare(frame['KNIFE'])} against {compare(frame['least squares'])}",
+                f"{format_mean(frame['KNIFE'])} against {format_mean(frame['least squares'])}",
                 bool(sparse < dense),
             ),
         ]

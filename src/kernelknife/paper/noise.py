@@ -1,4 +1,4 @@
-"""Error against the number of noise features [fig_svm_example_only, fig_svm_example]."""
+"""Test error against the number of noise features [fig_svm_example_only, fig_svm_example]."""
 
 import numpy as np
 from scipy.stats import chi2
@@ -7,20 +7,22 @@ from kernelknife.datasets import make_skin_of_orange
 from kernelknife.display import COLOURS, GREY
 from kernelknife.paper.document import Table, Text
 from kernelknife.paper.figures import new_figure
-from kernelknife.paper.item import Claim, Item, compare, mean_error
+from kernelknife.paper.item import Claim, Item, format_mean, mean_and_error
 from kernelknife.paper.orange import MARGINS, polynomial_svm
-from kernelknife.paper.simulations import Draw, best, knife_models, on_columns
+from kernelknife.paper.simulations import Draw, fit_on_columns, knife_candidates, row_of_best
 
 __all__ = ["NoiseFeatures"]
 
-PAPER_BAYES = 0.0611
-# Class 1 fills the shell 9 <= r <= 16; half of all rows are of class 0, and those of them that
-# fall into the shell are lost.
+PAPER_BAYES = 0.0611  # what the paper calls the Bayes error
+# Class 1 lies in the shell where the squared radius is between 9 and 16. Half of all rows are of
+# class 0, and the best classifier errs on those of them that fall into the shell.
 BAYES = 0.5 * float(chi2(4).cdf(16.0) - chi2(4).cdf(9.0))
-MOST = 30
+MOST_NOISE = 30  # noise features; the paper does not give the range of its axis
 
 
 class NoiseFeatures(Item):
+    """Test errors of an SVM and of KNIFE as noise features are added."""
+
     name = "noise"
     title = "Noise features and error"
     labels = ("fig_svm_example_only", "fig_svm_example")
@@ -31,39 +33,42 @@ class NoiseFeatures(Item):
         "climbs, KNIFE's stays low."
     }
     protocol = (
-        "Skin of the orange with 0 to 30 noise features (the paper does not give its axis), ten "
-        "draws each of 100 training and 1,000 test rows, second-order polynomials. The margin of "
-        "the SVM and the sparsity of KNIFE (squared hinge, alpha = 1) are chosen on 1,000 "
-        "validation rows. The paper calls 0.0611 the Bayes error; that is the chance of the "
-        "squared radius to exceed 9. With classes of equal size the Bayes error is half the "
-        f"chance of the shell, {BAYES:.3f}. The figure shows both."
+        "The problem is the skin of the orange with 0 to 30 noise features (the paper does not "
+        "give the range of its axis). For each number there are ten draws of 100 training and "
+        "1,000 test rows. Both methods have a polynomial kernel of order 2. The margin C of the "
+        "SVM and the sparsity of KNIFE (squared hinge, alpha = 1) are chosen on 1,000 validation "
+        "rows. The paper gives 0.0611 as the Bayes error, which is the probability that the "
+        "squared radius exceeds 9. With classes of equal size the Bayes error is half the "
+        f"probability of the shell, {BAYES:.3f}. The figure shows both."
     )
 
     def repeat(self, seed, quick):
         rows = []
-        for n_noise in range(0, MOST + 1, 10 if quick else 1):
+        for n_noise in range(0, MOST_NOISE + 1, 10 if quick else 1):
             data = Draw.of(make_skin_of_orange, n_noise, 1000 * (seed + 1) + n_noise)
             everything = np.arange(4 + n_noise)
             svms = [
-                on_columns(lambda c=c: polynomial_svm(c), everything, data, C=c) for c in MARGINS
+                fit_on_columns(lambda c=c: polynomial_svm(c), everything, data, C=c)
+                for c in MARGINS
             ]
-            for method, machines in {
+            for method, candidates in {
                 "SVM": svms,
-                "KNIFE": knife_models(data, kernel="polynomial"),
+                "KNIFE": knife_candidates(data, kernel="polynomial"),
             }.items():
-                rows.append({"n_noise": n_noise, **best(method, machines, data, 4)})
+                rows.append({"n_noise": n_noise, **row_of_best(method, candidates, data, 4)})
         return {"noise": rows}
 
     def report(self, tables):
         frame = tables["noise"]
-        counts = [n for n in range(0, MOST + 1, 5) if n in set(frame["n_noise"])]
+        counts = [n for n in range(0, MOST_NOISE + 1, 5) if n in set(frame["n_noise"])]
         rows = []
         for method in ("SVM", "KNIFE"):
             part = frame[frame["method"] == method]
-            cells = (compare(part[part["n_noise"] == n]["test_error"], 3) for n in counts)
+            cells = (format_mean(part[part["n_noise"] == n]["test_error"], 3) for n in counts)
             rows.append((method, *cells))
         header = ("method", *(f"{n} noise features" for n in counts))
-        return [Table(header, tuple(rows)), Text("Test errors, standard errors in brackets.")]
+        note = "The table shows test errors, with standard errors in brackets."
+        return [Table(header, tuple(rows)), Text(note)]
 
     def claims(self, tables):
         frame = tables["noise"]
@@ -88,7 +93,7 @@ class NoiseFeatures(Item):
         figure, (ax,) = new_figure(1, (6.2, 4.0))
         for colour, method in zip(COLOURS, ("KNIFE", "SVM"), strict=False):
             part = frame[frame["method"] == method]
-            stats = [(n, *mean_error(g["test_error"])) for n, g in part.groupby("n_noise")]
+            stats = [(n, *mean_and_error(g["test_error"])) for n, g in part.groupby("n_noise")]
             n, mean, spread = map(np.array, zip(*stats, strict=True))
             spread = np.nan_to_num(spread)
             ax.plot(n, mean, color=colour, linewidth=1.8)
@@ -109,14 +114,14 @@ class NoiseFeatures(Item):
             ax.axhline(level, color=GREY, linewidth=1.0, linestyle="--", zorder=1)
             ax.annotate(
                 text,
-                (MOST, level),
+                (MOST_NOISE, level),
                 xytext=(0, 3),
                 textcoords="offset points",
                 ha="right",
                 fontsize="small",
                 color="#666666",
             )
-        ax.set_xlim(0, MOST)
+        ax.set_xlim(0, MOST_NOISE)
         ax.set_ylim(0, None)
         ax.set_xlabel("noise features")
         ax.set_ylabel("test error")

@@ -1,4 +1,4 @@
-"""Skin of the orange [tab_svm] and its feature path [fig_svm_path]."""
+"""Skin of the orange: test errors [tab_svm] and a feature path [fig_svm_path]."""
 
 import numpy as np
 from sklearn.svm import SVC
@@ -8,20 +8,27 @@ from kernelknife.baselines import SIS, KernelRFE
 from kernelknife.datasets import make_skin_of_orange
 from kernelknife.paper.document import Text
 from kernelknife.paper.figures import draw_paths, path_rows
-from kernelknife.paper.item import Claim, Item, compare, mean_error, method_table
-from kernelknife.paper.simulations import ALPHAS, Draw, best, knife_models, on_columns
+from kernelknife.paper.item import Claim, Item, format_mean, mean_and_error, method_table
+from kernelknife.paper.simulations import (
+    ALPHAS,
+    Draw,
+    fit_on_columns,
+    knife_candidates,
+    row_of_best,
+)
 
 __all__ = ["MARGINS", "Orange", "polynomial_svm"]
 
+# The paper's training and test errors.
 PAPER = {
     "SVM": ("0 (0)", "0.1918 (0.0006)"),
     "SIS + SVM": ("0 (0)", "0.3689 (0.0016)"),
     "RFE + SVM": ("0.0206 (0.0007)", "0.1937 (0.0014)"),
     "KNIFE": ("0.0468 (0.0006)", "0.1136 (0.0009)"),
 }
-N_TRUE = 4
+N_TRUE = 4  # true features, the first columns
 C = 0.5  # SVC's C for alpha = 1
-MARGINS = np.geomspace(1e-4, 10.0, 11)
+MARGINS = np.geomspace(1e-4, 10.0, 11)  # values of C that are validated
 
 
 def polynomial_svm(C):
@@ -30,6 +37,8 @@ def polynomial_svm(C):
 
 
 class Orange(Item):
+    """Training and test errors of methods with a polynomial kernel, and of variants."""
+
     name = "orange"
     title = "Skin of the orange"
     labels = ("tab_svm", "fig_svm_path")
@@ -39,12 +48,14 @@ class Orange(Item):
         "true features."
     }
     protocol = (
-        "Four true and six noise features, classes of equal size, second-order polynomials, sizes "
-        "and validation as above. One parameter per method is validated: the margin C of the SVM, "
-        "the number of features of SIS and RFE (C = 0.5, which is alpha = 1), the sparsity of "
-        "KNIFE with squared hinge (alpha = 1). RFE eliminates with the squared hinge. SIS has "
-        "nothing to go by here, no feature's mean differs, and chooses nearly all features; the "
-        "paper's larger error suggests a fixed smaller number."
+        "There are four true and six noise features and classes of equal size. The kernel is a "
+        "polynomial of order 2, and sizes and validation are those of the linear regression. One "
+        "parameter per method is validated: the margin C of the SVM, the number of features of "
+        "SIS and RFE (with C = 0.5, which is alpha = 1), and the sparsity of KNIFE with the "
+        "squared hinge (with alpha = 1). RFE eliminates features with the squared hinge. SIS "
+        "cannot work here, because no feature differs in its mean between the classes, and "
+        "validation chooses nearly all features; the paper's larger error suggests that it used a "
+        "fixed, smaller number."
     )
 
     def repeat(self, seed, quick):
@@ -57,8 +68,9 @@ class Orange(Item):
         }
 
         def svms(ranking, margins, counts):
+            """Return candidates on the first features of a ranking, for all pairs of settings."""
             return [
-                on_columns(lambda c=c: polynomial_svm(c), ranking[:k], data, C=c, features=k)
+                fit_on_columns(lambda c=c: polynomial_svm(c), ranking[:k], data, C=c, features=k)
                 for c in margins
                 for k in counts
             ]
@@ -68,26 +80,26 @@ class Orange(Item):
             "SVM": svms(everything, MARGINS, [10]),
             "SIS + SVM": svms(sis, [C], numbers),
             "RFE + SVM": svms(rankings[C], [C], numbers),
-            "KNIFE": knife_models(data, kernel="polynomial"),
-            "KNIFE, alpha chosen too": knife_models(data, alphas, kernel="polynomial"),
-            "KNIFE, logistic loss": knife_models(data, kernel="polynomial", loss="logistic"),
-            "KNIFE, Huberised hinge": knife_models(
+            "KNIFE": knife_candidates(data, kernel="polynomial"),
+            "KNIFE, alpha chosen too": knife_candidates(data, alphas, kernel="polynomial"),
+            "KNIFE, logistic loss": knife_candidates(data, kernel="polynomial", loss="logistic"),
+            "KNIFE, Huberised hinge": knife_candidates(
                 data, kernel="polynomial", loss="huberized_hinge"
             ),
-            "KNIFE, hinge refitted": knife_models(data, kernel="polynomial", loss="hinge"),
-            "KNIFE, radial": knife_models(data),
-            "KNIFE, radial, alpha chosen too": knife_models(data, alphas),
+            "KNIFE, hinge refitted": knife_candidates(data, kernel="polynomial", loss="hinge"),
+            "KNIFE, radial": knife_candidates(data),
+            "KNIFE, radial, alpha chosen too": knife_candidates(data, alphas),
             "RFE + SVM, both validated": [
-                machine
-                for c, ranking in rankings.items()
-                for machine in svms(ranking, [c], numbers)
+                svm for c, ranking in rankings.items() for svm in svms(ranking, [c], numbers)
             ],
         }
-        found = {"orange": [best(name, ms, data, N_TRUE) for name, ms in candidates.items()]}
+        tables = {
+            "orange": [row_of_best(name, group, data, N_TRUE) for name, group in candidates.items()]
+        }
         if seed == 0:
             path = knife_path(*data.train, kernel="polynomial")
-            found["orange_path"] = path_rows(path, kernel="polynomial")
-        return found
+            tables["orange_path"] = path_rows(path, kernel="polynomial")
+        return tables
 
     def report(self, tables):
         return [
@@ -96,7 +108,10 @@ class Orange(Item):
                 PAPER,
                 {"train_error": "training error", "test_error": "test error"},
             ),
-            Text("Shares of wrong classes, standard errors of the mean in brackets."),
+            Text(
+                "The table shows shares of wrong classes, with standard errors of the mean in "
+                "brackets."
+            ),
         ]
 
     def claims(self, tables):
@@ -105,13 +120,13 @@ class Orange(Item):
         mean = test.mean()
         within = [name for name in PAPER if name != "KNIFE"]
         strongest = min(within, key=mean.__getitem__)
-        gap, spread = mean_error(test[strongest] - test["KNIFE"])
+        gap, spread = mean_and_error(test[strongest] - test["KNIFE"])
         both = "RFE + SVM, both validated"
         chosen = "KNIFE, alpha chosen too"
         return [
             Claim(
                 "KNIFE reaches the paper's 0.1136.",
-                compare(test["KNIFE"]),
+                format_mean(test["KNIFE"]),
                 bool(mean["KNIFE"] <= 0.1136),
             ),
             Claim(
@@ -122,7 +137,7 @@ class Orange(Item):
             ),
             Claim(
                 "KNIFE with alpha chosen outperforms RFE with both parameters validated.",
-                f"{compare(test[chosen])} against {compare(test[both])}",
+                f"{format_mean(test[chosen])} against {format_mean(test[both])}",
                 bool(mean[chosen] < mean[both]),
             ),
         ]

@@ -1,4 +1,4 @@
-"""Objective over the two penalties [fig_params]."""
+"""The objective as a function of the two penalties [fig_params]."""
 
 import numpy as np
 
@@ -11,11 +11,14 @@ from kernelknife.paper.simulations import Draw
 
 __all__ = ["Penalties"]
 
+# The paper gives no axes. These grids reach from all features selected to none.
 ALPHA_GRID = np.geomspace(0.01, 10.0, 13)
 SPARSITY_GRID = np.geomspace(0.1, 100.0, 13)
 
 
 class Penalties(Item):
+    """Objective and number of features over a grid of alpha and sparsity."""
+
     name = "penalties"
     title = "Objective over the two penalties"
     labels = ("fig_params",)
@@ -25,8 +28,9 @@ class Penalties(Item):
         "penalties": "Objective, and number of features, over alpha and sparsity; darker is less."
     }
     protocol = (
-        "One draw of the sinusoidal problem, radial kernel, squared loss; a path over the "
-        "sparsities for every alpha. The paper gives no axes and no numbers for this figure."
+        "The data are one draw of the sinusoidal problem; radial kernel, squared loss. For every "
+        "alpha a path runs over the grid of sparsities. The paper gives no axes and no numbers for "
+        "this figure."
     )
 
     def repeat(self, seed, quick):
@@ -35,7 +39,7 @@ class Penalties(Item):
         for alpha in ALPHA_GRID[:: 4 if quick else 1]:
             path = knife_path(*data.train, alpha=alpha, sparsities=SPARSITY_GRID)
             for i, sparsity in enumerate(SPARSITY_GRID):
-                point = min(i, len(path) - 1)  # past its end nothing changes
+                point = min(i, len(path) - 1)  # a path ends where the last feature leaves
                 rows.append(
                     {
                         "alpha": float(alpha),
@@ -47,6 +51,7 @@ class Penalties(Item):
         return {"penalties": rows}
 
     def _grids(self, tables):
+        """Return objective and number of features, one row per alpha, one column per sparsity."""
         frame = tables["penalties"]
         return [
             frame.pivot(index="alpha", columns="sparsity", values=column)
@@ -60,8 +65,8 @@ class Penalties(Item):
 
     def claims(self, tables):
         objective, selected = self._grids(tables)
-        steps = [np.diff(objective.to_numpy(), axis=axis) for axis in (0, 1)]
-        worst = min(float((step / objective.to_numpy().max()).min()) for step in steps)
+        rises = [np.diff(objective.to_numpy(), axis=axis) for axis in (0, 1)]
+        worst = min(float((rise / objective.to_numpy().max()).min()) for rise in rises)
         return [
             Claim(
                 "Both penalties raise the objective wherever they rise (to 1 % of its range).",

@@ -1,8 +1,8 @@
-"""Run repetitions in parallel, keep each as soon as it is finished, put them together.
+"""Run the repetitions of items in parallel and collect their results in tables.
 
-Every repetition is written to a file of its own under a temporary name and renamed, so a run
-that is killed loses only what was under way; the next one goes on from there. The tables are
-put together from these files, in order.
+Every finished repetition is written to a file of its own, a part, under a temporary name and then
+renamed. A run that is killed therefore loses only the repetitions that were running, and the next
+run continues with these. The tables are made from the parts, in order of the repetitions.
 """
 
 import json
@@ -19,7 +19,7 @@ from kernelknife.selection import versions
 
 __all__ = ["read_tables", "run"]
 
-PARTS = "parts"
+PARTS = "parts"  # folder of the parts, inside the output folder
 
 
 def run(items, output, *, quick=False, jobs=1, report=lambda item, done, total: None):
@@ -29,10 +29,11 @@ def run(items, output, *, quick=False, jobs=1, report=lambda item, done, total: 
     ----------
     items : list of Item
     output : path
-        Folder for the tables; repetitions are kept in its folder ``parts``.
+        Folder for the tables; the parts are kept in its folder ``parts``.
     quick : bool, default=False
-        Few repetitions and coarse settings.
+        Whether to use few repetitions and coarse settings.
     jobs : int, default=1
+        Number of repetitions that run at the same time.
     report : callable
         Called as ``report(item, done, total)`` at the beginning and after every repetition.
 
@@ -42,43 +43,44 @@ def run(items, output, *, quick=False, jobs=1, report=lambda item, done, total: 
         Tables by name of item and name of table.
     """
     output = Path(output)
-    todo, done = [], {}
+    jobs_to_do, done = [], {}
     for item in items:
-        total = item.quick_repetitions if quick else item.repetitions
-        parts = [_part(output, item, seed, quick) for seed in range(total)]
-        done[item.name] = [read_part(part) is not None for part in parts]
-        report(item, sum(done[item.name]), total)
-        if not all(done[item.name]):
+        paths = _part_paths(output, item, quick)
+        missing = [seed for seed, path in enumerate(paths) if read_part(path) is None]
+        done[item.name] = len(paths) - len(missing)
+        report(item, done[item.name], len(paths))
+        if missing:
             item.check()
-        todo += [
-            (item, seed, part)
-            for seed, (part, there) in enumerate(zip(parts, done[item.name], strict=True))
-            if not there
-        ]
+        jobs_to_do += [(item, seed, paths[seed]) for seed in missing]
     finished = Parallel(n_jobs=jobs, return_as="generator_unordered")(
-        delayed(_repeat)(item, seed, quick, part) for item, seed, part in todo
+        delayed(_repeat)(item, seed, quick, path) for item, seed, path in jobs_to_do
     )
     by_name = {item.name: item for item in items}
-    for name, seed in finished:
-        done[name][seed] = True
-        report(by_name[name], sum(done[name]), len(done[name]))
+    for name in finished:
+        done[name] += 1
+        report(by_name[name], done[name], _repetitions(by_name[name], quick))
     return {item.name: _assemble(item, output, quick) for item in items}
 
 
 def read_tables(item, output):
-    """Return the tables of an item from the files in a folder."""
+    """Return the tables of an item as data frames, read from the files of a folder."""
     pandas = import_optional("pandas", "kernelknife[cli]", "The reproduction")
     names = json.loads((Path(output) / f"{item.name}.json").read_text(encoding="utf-8"))["tables"]
     return {name: pandas.read_csv(Path(output) / f"{name}.csv") for name in names}
 
 
-def _part(output, item, seed, quick):
+def _repetitions(item, quick):
+    return item.quick_repetitions if quick else item.repetitions
+
+
+def _part_paths(output, item, quick):
+    """Return the files of an item's repetitions, in order."""
     folder = output / PARTS / ("quick" if quick else "full") / item.name
-    return folder / f"{seed:04d}.json"
+    return [folder / f"{seed:04d}.json" for seed in range(_repetitions(item, quick))]
 
 
 def read_part(path):
-    """Return a finished repetition, None if there is none or other versions made it."""
+    """Return a finished repetition, None if it is missing or was made with other versions."""
     try:
         part = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -87,6 +89,7 @@ def read_part(path):
 
 
 def _repeat(item: Item, seed, quick, path):
+    """Run one repetition, write it to its file and return the name of the item."""
     begin = time.perf_counter()
     with limited_blas():
         tables = item.repeat(seed, quick)
@@ -97,21 +100,30 @@ def _repeat(item: Item, seed, quick, path):
     }
     path.parent.mkdir(parents=True, exist_ok=True)
     write_file(path, json.dumps(part))
-    return item.name, seed
+    return item.name
 
 
 def _assemble(item, output, quick):
-    """Write the item's tables, one row per line with its repetition, wall time and versions."""
+    """Write the tables of an item and return them.
+
+    Every row carries the number of its repetition, the wall time of that repetition and the
+    versions of the packages.
+    """
     pandas = import_optional("pandas", "kernelknife[cli]", "The reproduction")
-    total = item.quick_repetitions if quick else item.repetitions
-    rows: dict[str, list] = {}
-    for seed in range(total):
-        part = read_part(_part(output, item, seed, quick))
-        for name, found in part["tables"].items():
-            facts = {"seconds": part["seconds"], **part["versions"]}
-            rows.setdefault(name, []).extend({"repetition": seed, **row, **facts} for row in found)
-    for name, found in rows.items():
-        write_file(output / f"{name}.csv", pandas.DataFrame(found).to_csv(index=False))
-    facts = {"tables": list(rows), "repetitions": total, "quick": quick, "versions": versions()}
-    write_file(output / f"{item.name}.json", json.dumps(facts, indent=1) + "\n")
+    tables: dict[str, list] = {}
+    paths = _part_paths(output, item, quick)
+    for seed, path in enumerate(paths):
+        part = read_part(path)
+        facts = {"seconds": part["seconds"], **part["versions"]}
+        for name, rows in part["tables"].items():
+            tables.setdefault(name, []).extend({"repetition": seed, **row, **facts} for row in rows)
+    for name, rows in tables.items():
+        write_file(output / f"{name}.csv", pandas.DataFrame(rows).to_csv(index=False))
+    record = {
+        "tables": list(tables),
+        "repetitions": len(paths),
+        "quick": quick,
+        "versions": versions(),
+    }
+    write_file(output / f"{item.name}.json", json.dumps(record, indent=1) + "\n")
     return read_tables(item, output)

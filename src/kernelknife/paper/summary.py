@@ -1,4 +1,4 @@
-"""The summary of a run: our figures beside the paper's, every claim judged from the tables."""
+"""The summary of a run: our figures beside those of the paper, and a verdict on every claim."""
 
 import io
 import json
@@ -17,11 +17,11 @@ TITLE = "The paper's results, reproduced"
 
 
 def draw_figures(item: Item, tables, output):
-    """Write the item's figures as PNG and SVG."""
+    """Write the figures of an item as PNG and SVG."""
     if not item.captions:
         return
     matplotlib = import_optional("matplotlib", "kernelknife[cli]", "The reproduction")
-    # The same run gives the same file: no date, and identifiers from a fixed salt.
+    # The same tables must give the same files: SVG has no date, and its identifiers a fixed salt.
     settings = {"backend": "Agg", "svg.hashsalt": "kernelknife", "svg.fonttype": "none"}
     with matplotlib.rc_context(settings):
         from matplotlib import pyplot
@@ -35,7 +35,7 @@ def draw_figures(item: Item, tables, output):
 
 
 def summarize(items, output, pictures=""):
-    """Return the summary's blocks, from the files in a folder.
+    """Return the elements of the summary, made from the files of a folder.
 
     Parameters
     ----------
@@ -43,40 +43,38 @@ def summarize(items, output, pictures=""):
         Those without files in the folder are left out.
     output : path
     pictures : str, default=""
-        Prefix of the picture files, as the summary sees them.
+        Path from the summary to the folder of the pictures, with a slash at its end.
     """
     output = Path(output)
     sections, verdicts = [], []
-    facts = None
+    record = None
     for item in items:
-        record = output / f"{item.name}.json"
-        if not record.is_file():
+        file = output / f"{item.name}.json"
+        if not file.is_file():
             continue
-        facts = json.loads(record.read_text(encoding="utf-8"))
+        record = json.loads(file.read_text(encoding="utf-8"))
         tables = read_tables(item, output)
-        claims = item.claims(tables)
-        verdicts += [(item.title, c.text, c.ours, _verdict(c)) for c in claims]
-        repeated = f"{facts['repetitions']} of the paper's {item.repetitions} repetitions"
+        judged = [(c.text, c.ours, _verdict(c)) for c in item.claims(tables)]
+        verdicts += [(item.title, *row) for row in judged]
         sections += [
             Heading(f"{item.title} [{', '.join(item.labels)}]"),
-            Text(item.protocol + (f" Quick run: {repeated}." if facts["quick"] else "")),
+            Text(item.protocol + _quick_note(item, record)),
             *item.report(tables),
             *(Picture(f"{pictures}{name}.png", alt) for name, alt in item.captions.items()),
-            Table(
-                ("claim", "ours", "verdict"),
-                tuple((c.text, c.ours, _verdict(c)) for c in claims),
-            ),
+            Table(("claim", "ours", "verdict"), tuple(judged)),
         ]
-    if facts is None:
+    if record is None:
         raise FileNotFoundError(f"{output} has no finished item.")
-    used = ", ".join(f"{name} {version}" for name, version in facts["versions"].items())
+    used = ", ".join(f"{name} {version}" for name, version in record["versions"].items())
     held = sum(verdict == "holds" for *_, verdict in verdicts)
     return [
         Heading(TITLE, 1),
         Text(
-            "G. I. Allen, KNIFE: Kernel Iterative Feature Extraction (arXiv:0906.4391). Written by "
-            "`kernelknife reproduce`; every figure and every verdict is computed from the tables "
-            f"beside this file. {used}."
+            "This page reproduces the results of G. I. Allen, KNIFE: Kernel Iterative Feature "
+            "Extraction (arXiv:0906.4391). It is written by `kernelknife reproduce`; every figure "
+            "and every verdict is computed from the tables beside this file. Each section says "
+            "how its numbers are computed and where that differs from the paper. Methods marked "
+            f"[ours] are not in the paper. Versions: {used}."
         ),
         Heading("Verdicts"),
         Text(f"{held} of {len(verdicts)} claims hold."),
@@ -85,10 +83,24 @@ def summarize(items, output, pictures=""):
     ]
 
 
-def write_summary(items, output, markdown=None):
-    """Write the summary as Markdown and HTML; return the path of the Markdown.
+def _quick_note(item, record):
+    """Return a sentence about a quick run, nothing about a full one."""
+    if not record["quick"]:
+        return ""
+    made, planned = record["repetitions"], item.repetitions
+    return f" Quick run: only {made} of the paper's {planned} repetitions were made."
 
-    ``markdown`` names another file than ``summary.md`` in the folder.
+
+def write_summary(items, output, markdown=None):
+    """Write the summary as Markdown and HTML, and return the path of the Markdown.
+
+    Parameters
+    ----------
+    items : list of Item
+    output : path
+        Folder of the tables, and of ``summary.html``.
+    markdown : path, default=None
+        File for the Markdown; None is ``summary.md`` in the folder.
     """
     output = Path(output)
     page = output / "summary.md" if markdown is None else Path(markdown)
