@@ -2,8 +2,8 @@
 
     python benchmarks/races/page.py
 
-Nothing is measured here. The verdicts are computed from the rows; the words around them are in
-page.md beside this file.
+Nothing is measured here. The verdicts are computed from the rows of the tables; the text around
+them is in page.md beside this file.
 """
 
 import csv
@@ -20,13 +20,14 @@ RESULTS = ROOT / "benchmarks" / "results"
 PAGE = ROOT / "docs" / "benchmarks.md"
 PICTURES = ROOT / "docs" / "images"
 OURS, OURS_CV = "kernelknife path", "kernelknife CV"
-NEAR = 0.05  # of the best recall: methods as good as any
+NEAR = 0.05  # methods whose recall is within this of the best count as equally good
+GOOD = 0.6  # a problem counts as solvable where some method's recall is above this
 TEMPLATE = Path(__file__).with_suffix(".md").read_text(encoding="utf-8")
 FLOOR = "fifty kernel matrices and factorisations"  # as benchmarks/small.py names its row
-GOOD = 0.6  # recall above which a peer counts as solving a problem
 
 
 def read(name):
+    """Return the rows of a table in benchmarks/results."""
     with (RESULTS / f"{name}.csv").open(newline="") as file:
         return list(csv.DictReader(file))
 
@@ -42,14 +43,15 @@ class Races:
         self.problems = [
             (p.name, str(p.n), p.synthetic) for p in problems.PROBLEMS + problems.SIZES
         ]
-        found = {row["method"] for row in rows}
-        self.methods = [name for name in peers.METHODS if name in found]
+        raced = {row["method"] for row in rows}
+        self.methods = [name for name in peers.METHODS if name in raced]
 
     def cell(self, method, problem, threads="1"):
+        """Return the rows of a method on a problem, one per seed."""
         return self.cells[method, problem[0], problem[1], threads]
 
     def values(self, method, problem, field, threads="1"):
-        """The field by seed, of the runs that ended well."""
+        """Return a field by seed, of the runs that ended without an error."""
         rows = self.cell(method, problem, threads)
         return {
             int(row["seed"]): float(row[field])
@@ -58,15 +60,17 @@ class Races:
         }
 
     def mean(self, method, problem, field):
+        """Return the mean of a field over the seeds, None where there is no value."""
         values = list(self.values(method, problem, field).values())
         return np.mean(values) if values else None
 
     def seconds(self, method, problem, threads="1"):
+        """Return the median time of a run, None where there is none."""
         values = list(self.values(method, problem, "seconds", threads).values())
         return np.median(values) if values else None
 
     def on_our_seeds(self, method, problem):
-        """Mean recall of the method and of ours on the seeds that both have."""
+        """Return the mean recall of a method and of ours on the seeds that both have."""
         theirs = self.values(method, problem, "recall")
         ours = self.values(OURS, problem, "recall")
         common = sorted(theirs.keys() & ours.keys())
@@ -74,8 +78,12 @@ class Races:
             return None
         return tuple(np.mean([values[s] for s in common]) for values in (theirs, ours))
 
+    def named(self, name):
+        """Return the first problem of a name."""
+        return next(problem for problem in self.problems if problem[0] == name)
+
     def leaders(self, problem):
-        """Methods within NEAR of the best recall, with their median times."""
+        """Return the methods whose recall is within NEAR of the best, with their median times."""
         recalls = {m: self.mean(m, problem, "recall") for m in self.methods if m != OURS_CV}
         recalls = {m: value for m, value in recalls.items() if value is not None}
         best = max(recalls.values())
@@ -83,21 +91,25 @@ class Races:
 
 
 def title(problem):
+    """Return the name of a problem with its number of rows."""
     name, n, _ = problem
     return f"{name}, n = {n}" if n != "0" else name
 
 
 def number(value, digits=2):
+    """Return a number as text, nothing for None."""
     return "" if value is None else f"{value:.{digits}f}"
 
 
 def short_time(seconds):
+    """Return seconds with three decimals below one second and one above, nothing for None."""
     if seconds is None:
         return ""
     return f"{seconds:.3f}" if seconds < 1 else f"{seconds:.1f}"
 
 
 def table(head, rows):
+    """Return a table in Markdown."""
     lines = ["| " + " | ".join(map(str, head)) + " |", "|" + "---|" * len(head)]
     lines += ["| " + " | ".join(map(str, row)) + " |" for row in rows]
     return "\n".join(lines)
@@ -107,8 +119,8 @@ def table(head, rows):
 
 
 def behind(races):
-    """Problems on which a peer finds more than we do, on the same seeds."""
-    found = []
+    """Return solvable problems, each with the methods that find more than ours on equal seeds."""
+    compared = []
     for problem in races.problems:
         if not problem[2]:
             continue
@@ -120,12 +132,12 @@ def behind(races):
             pair = races.on_our_seeds(method, problem)
             if pair and pair[0] > pair[1] + 1e-9:
                 better.append(f"{method} {pair[0]:.2f} against {pair[1]:.2f}")
-        found.append((problem, better))
-    return found
+        compared.append((problem, better))
+    return compared
 
 
 def speed(races):
-    """Our time and the quickest other's, on problems that some method solves."""
+    """Return our time and the quickest equally good method with its time, by solvable problem."""
     rows = []
     for problem in races.problems:
         recalls = [races.mean(m, problem, "recall") or 0.0 for m in races.methods if m != OURS_CV]
@@ -139,7 +151,7 @@ def speed(races):
 
 
 def floor_sentence(races, small):
-    """What fifty machines must cost, beside what the quickest rivals take in all."""
+    """Return a sentence on the least cost of fifty machines beside that of the quickest methods."""
     least = {r["n"]: float(r["seconds"]) for r in small if r["what"] == FLOOR}
     lost = [
         (problem, theirs)
@@ -149,64 +161,82 @@ def floor_sentence(races, small):
     above = [p for p, theirs in lost if p[1] in least and least[p[1]] > theirs]
     costs = ", ".join(f"{1000 * seconds:.0f} ms at {n} rows" for n, seconds in least.items())
     return (
-        f"Fifty kernel matrices and factorisations alone take {costs}: on {len(above)} of the "
-        f"{len(lost)} problems where another method is faster, that is more than it takes in all."
+        f"Fifty kernel matrices and factorisations alone take {costs}. On {len(above)} of the "
+        f"{len(lost)} problems where another method is faster, this is more than its whole time."
     )
 
 
 def verdicts(races, small):
+    """Return the table of claims: what was measured, and whether the claim holds."""
+    claims = (
+        recall_of_peers_claim(races),
+        full_recall_claim(races),
+        fastest_claim(races),
+        gpytorch_claim(races),
+        path_cost_claim(small),
+    )
+    held = {True: "holds", False: "does not hold"}
+    rows = [(claim, measured, held[bool(holds)]) for claim, measured, holds in claims]
+    return table(("claim", "measured", "verdict"), rows)
+
+
+def recall_of_peers_claim(races):
+    """Return a claim, what was measured, and whether it holds; so do the functions below."""
     compared = behind(races)
-    level = [entry for entry in compared if not entry[1]]
-    exact = [
-        (name, races.mean(OURS, problem, "recall"))
-        for name in ("orange, 6 noise", "orange, 46 noise", "sinusoidal, 5 noise")
-        for problem in [next(p for p in races.problems if p[0] == name)]
-    ]
+    level = [problem for problem, better in compared if not better]
+    return (
+        f"Recall at least that of every peer, on the same seeds, wherever any peer exceeds {GOOD}",
+        f"on {len(level)} of {len(compared)} such problems",
+        len(level) == len(compared),
+    )
+
+
+def full_recall_claim(races):
+    names = ("orange, 6 noise", "orange, 46 noise", "sinusoidal, 5 noise")
+    recalls = [races.mean(OURS, races.named(name), "recall") for name in names]
+    return (
+        "Recall 1.00 on orange with 6 and 46 and sinusoidal with 5 noise features",
+        ", ".join(f"{recall:.2f}" for recall in recalls),
+        all(recall == 1.0 for recall in recalls),
+    )
+
+
+def fastest_claim(races):
     times = speed(races)
     first = [row for row in times if row[1] is not None and (row[2] is None or row[1] < row[3])]
-    ratios, short = [], []
+    return (
+        f"Among methods within {NEAR} of the best recall, our path is the fastest on two thirds of "
+        "the problems",
+        f"on {len(first)} of {len(times)}",
+        len(first) >= 2 * len(times) / 3,
+    )
+
+
+def gpytorch_claim(races):
+    converged, stopped = "GPyTorch ARD", "GPyTorch ARD, 50 steps"
+    ratios, stopped_ratios = [], []
     for name in ("orange, 46 noise", "sinusoidal, 95 noise"):
-        problem = next(p for p in races.problems if p[0] == name)
+        problem = races.named(name)
         ours = races.seconds(OURS, problem)
-        ratios.append(races.seconds("GPyTorch ARD", problem) / ours)
-        stopped = "GPyTorch ARD, 50 steps"
-        found = races.mean(stopped, problem, "recall")
-        short.append(f"{races.seconds(stopped, problem) / ours:.1f} (recall {found:.2f})")
-    path = [float(r["ratio"]) for r in small if r["against"].startswith("KernelRidge")]
-    held = {True: "holds", False: "does not hold"}
-    return table(
-        ("claim", "measured", "verdict"),
-        [
-            (
-                "Recall at least that of every peer, on the same seeds, wherever any peer exceeds "
-                f"{GOOD}",
-                f"on {len(level)} of {len(compared)} such problems",
-                held[len(level) == len(compared)],
-            ),
-            (
-                "Recall 1.00 on orange with 6 and 46 and sinusoidal with 5 noise features",
-                ", ".join(f"{value:.2f}" for _, value in exact),
-                held[all(value == 1.0 for _, value in exact)],
-            ),
-            (
-                f"Among methods within {NEAR} of the best recall, our path is the fastest on two "
-                "thirds of the problems",
-                f"on {len(first)} of {len(times)}",
-                held[len(first) >= 2 * len(times) / 3],
-            ),
-            (
-                "At least 10 times faster than GPyTorch ARD on orange 46 and sinusoidal 95",
-                " and ".join(f"{ratio:.1f}" for ratio in ratios)
-                + " times against the fit to convergence; against the one stopped after 50 steps "
-                + " and ".join(short),
-                held[min(ratios) >= 10],
-            ),
-            (
-                "A 50-point path at 100 x 50 takes at most 60 KernelRidge fits and predictions",
-                ", ".join(f"{ratio:.0f}" for ratio in path) + " on three draws",
-                held[max(path) <= 60],
-            ),
-        ],
+        ratios.append(races.seconds(converged, problem) / ours)
+        recall = races.mean(stopped, problem, "recall")
+        ratio = races.seconds(stopped, problem) / ours
+        stopped_ratios.append(f"{ratio:.1f} (recall {recall:.2f})")
+    return (
+        "At least 10 times faster than GPyTorch ARD on orange 46 and sinusoidal 95",
+        " and ".join(f"{ratio:.1f}" for ratio in ratios)
+        + " times against the fit to convergence; against the one stopped after 50 steps "
+        + " and ".join(stopped_ratios),
+        min(ratios) >= 10,
+    )
+
+
+def path_cost_claim(small):
+    ratios = [float(row["ratio"]) for row in small if row["against"].startswith("KernelRidge")]
+    return (
+        "A 50-point path at 100 x 50 takes at most 60 KernelRidge fits and predictions",
+        ", ".join(f"{ratio:.0f}" for ratio in ratios) + " on three draws",
+        max(ratios) <= 60,
     )
 
 
@@ -214,6 +244,7 @@ def verdicts(races, small):
 
 
 def recall_table(races):
+    """Return the table of recalls, and the list that explains its numbered columns."""
     shown = [problem for problem in races.problems if problem[2]]
     head = ("method", *(str(i + 1) for i in range(len(shown))))
     body = []
@@ -229,11 +260,13 @@ def recall_table(races):
 
 
 def status(races, method, problem):
+    """Return why a cell has no figure."""
     rows = races.cell(method, problem)
     return {"timeout": "time", "error": "fails"}.get(rows[0]["status"], "") if rows else ""
 
 
 def speed_table(races):
+    """Return our times beside those of the quickest equally good method."""
     rows = []
     for problem, ours, rival, theirs in speed(races):
         leaders = len(races.leaders(problem)) - (ours is not None)
@@ -242,7 +275,7 @@ def speed_table(races):
                 title(problem),
                 number(races.mean(OURS, problem, "recall")),
                 short_time(races.seconds(OURS, problem)),
-                named(races, rival, problem),
+                with_recall(races, rival, problem),
                 short_time(theirs),
                 leaders,
             )
@@ -253,13 +286,13 @@ def speed_table(races):
     )
 
 
-def named(races, method, problem):
-    """The method with its recall, nothing for none."""
+def with_recall(races, method, problem):
+    """Return the name of a method with its recall, nothing for None."""
     return "" if method is None else f"{method} ({races.mean(method, problem, 'recall'):.2f})"
 
 
 def error_table(races):
-    """Test errors of own predictors, and of one machine on the top k; the best in bold."""
+    """Return test errors and F1 of all methods, the best of every column in bold."""
     blocks = []
     for field, words in (
         ("own_error", "Test error of each method's own predictor"),
@@ -291,7 +324,7 @@ def error_table(races):
 
 
 def cost_table(races):
-    """Seconds and memory over all problems, one thread and two."""
+    """Return times and memory over all problems, and how two threads compare with one."""
     rows = []
     shown = races.problems
     for method in races.methods:
@@ -338,6 +371,7 @@ def cost_table(races):
 
 
 def failures(races):
+    """Return a list of the errors that methods ended with, and on which problems."""
     seen = {}
     for row in races.rows:
         if row["status"] == "error":
@@ -351,6 +385,7 @@ def failures(races):
 
 
 def settings():
+    """Return the table of methods and their settings."""
     return table(
         ("method", "package", "what it is", "settings and reason"),
         [
@@ -361,6 +396,7 @@ def settings():
 
 
 def own_section(small):
+    """Return the table of costs of small problems."""
     lines = []
     for row in small:
         if row["against"] == "":
@@ -371,6 +407,7 @@ def own_section(small):
 
 
 def grid_section():
+    """Return the comparison of the two solvers, by kernel and loss."""
     rows = read("solver_grid")
     groups = defaultdict(list)
     for row in rows:
@@ -407,18 +444,20 @@ def grid_section():
 
 
 def evaluation_section():
+    """Return a sentence about the cost of one value and gradient."""
     rows = read("evaluation_cost")
     bare = np.median([float(r["bare_s"]) for r in rows])
     ours = np.median([float(r["ours_s"]) for r in rows])
     n, p = rows[0]["n"], rows[0]["p"]
     return (
-        f"One value and gradient at {n} x {p} takes {ours:.3f} s, its bare BLAS and LAPACK calls "
-        f"{bare:.3f} s in the same run: {ours / bare:.2f} times (`benchmarks/evaluation_cost.py`)."
+        f"One value and gradient at {n} x {p} takes {ours:.3f} s. Its bare BLAS and LAPACK calls "
+        f"take {bare:.3f} s in the same run, so the ratio is {ours / bare:.2f} "
+        "(`benchmarks/evaluation_cost.py`)."
     )
 
 
 def found_afresh(problem):
-    """How often all features are found on draws that no setting was chosen on."""
+    """Return how often all features are found on draws that were not used to choose settings."""
     rows = [row for row in read("recovery") if row["problem"] == problem]
     return f"{sum(row['all_found'] == '1' for row in rows)} of {len(rows)}"
 
@@ -427,10 +466,18 @@ def found_afresh(problem):
 
 
 def draw(races):
+    """Draw recall by method and problem, and recall against time."""
     import matplotlib as mpl
 
     mpl.use("Agg")
     mpl.rcParams.update({"svg.hashsalt": "kernelknife", "font.size": 9})
+    draw_recalls(races)
+    draw_times(races)
+
+
+def draw_recalls(races):
+    """Draw the table of recalls as a coloured grid."""
+    import matplotlib as mpl
     from matplotlib import pyplot as plt
 
     shown = [problem for problem in races.problems if problem[2]]
@@ -456,7 +503,13 @@ def draw(races):
     axes.set_title("Share of the true features among the top k, mean over seeds", loc="left")
     save(figure, "races-recall")
 
-    chosen = [p for p in shown if p[0] in POINTS and p[1] == POINTS[p[0]]]
+
+def draw_times(races):
+    """Draw recall against time, one panel for each of six problems."""
+    from matplotlib import pyplot as plt
+
+    methods = [m for m in races.methods if m != OURS_CV]
+    chosen = [p for p in races.problems if p[0] in POINTS and p[1] == POINTS[p[0]]]
     figure, panels = plt.subplots(2, 3, figsize=(9.5, 6), sharey=True, layout="constrained")
     for axes, problem in zip(panels.flat, chosen, strict=True):
         scatter(axes, races, methods, problem)
@@ -465,6 +518,7 @@ def draw(races):
     save(figure, "races-time")
 
 
+# Problems of the second picture, with their number of rows.
 POINTS = {
     "orange, 46 noise": "100",
     "orange, 996 noise": "200",
@@ -476,6 +530,7 @@ POINTS = {
 
 
 def scatter(axes, races, methods, problem):
+    """Draw recall against time of all methods on one problem, ours in red."""
     points = []
     for method in methods:
         x, y = races.seconds(method, problem), races.mean(method, problem, "recall")
@@ -487,7 +542,7 @@ def scatter(axes, races, methods, problem):
             x, y, "o", color="#c8102e" if ours else "#7a8793", markersize=8 if ours else 5, zorder=3
         )
     best = max(y for _, y, _ in points)
-    # Ours, and the quickest of those that find as much, are named; all figures are in the table.
+    # Only ours and the three quickest equally good methods are named; the table has all of them.
     others = sorted(p for p in points if p[1] >= best - NEAR and p[2] != OURS)[:3]
     named = [p for p in points if p[2] == OURS] + others
     for rank, (x, y, method) in enumerate(sorted(named)):
@@ -514,6 +569,7 @@ def scatter(axes, races, methods, problem):
 
 
 def save(figure, name):
+    """Write a picture."""
     PICTURES.mkdir(exist_ok=True)
     figure.savefig(PICTURES / f"{name}.png", dpi=130)
 
@@ -522,7 +578,7 @@ def save(figure, name):
 
 
 def render():
-    """Return the page's text."""
+    """Return the text of the page."""
     races, small = Races(read("races")), read("small")
     machine = {row["what"]: row["value"] for row in read("races_machine")}
     recalls, legend = recall_table(races)
@@ -560,6 +616,7 @@ def render():
 
 
 def main():
+    """Write the page and its pictures."""
     draw(Races(read("races")))
     PAGE.write_text(render(), encoding="utf-8")
     print(f"wrote {PAGE.relative_to(ROOT)}")
