@@ -2,11 +2,13 @@
 Text columns: one weight per variable
 =====================================
 
-A text column becomes several columns of zeros and ones. Selecting some of them and not others
-answers a question nobody asked. ``feature_groups`` gives them one weight.
+A text column becomes several columns of zeros and ones. It is rarely useful to select some of these
+columns and not the others. ``feature_groups`` gives all columns of a variable one common weight.
 """
 
 # %%
+# In these simulated fields the yield depends on the soil and on the rain.
+
 import numpy as np
 import pandas as pd
 from sklearn.preprocessing import OneHotEncoder
@@ -27,7 +29,7 @@ yields = np.where(frame["soil"] == "peat", 2.0, 0.0) + np.sin(2 * frame["rain"])
 yields += 0.2 * rng.normal(size=n)
 
 # %%
-# Encode, and remember which variable each column came from.
+# Encode the text columns, and keep for every column the variable that it came from.
 
 encoder = OneHotEncoder(sparse_output=False).fit(frame[["soil", "colour"]])
 encoded = pd.DataFrame(
@@ -40,14 +42,15 @@ path = knife_path(X, yields, alpha=0.3, feature_groups=variable)
 print(pd.Series(path.ranking, index=X.columns).groupby(variable).first().sort_values())
 
 # %%
-# The lines of a variable's columns lie on top of each other: soil and rain stay, the others go.
+# The columns of a variable have the same weight, so their lines lie on top of each other. Soil and
+# rain survive longest.
 
 path.plot()
 
 # %%
-# :func:`kernelknife.selection.select_features` and the command do all of this by themselves.
+# :func:`kernelknife.selection.select_features` and the command do all of this for you.
 
 from kernelknife.selection import select_features
 
-found = select_features(frame.assign(yields=yields), "yields", rule="1se")
-print(found.selected)
+selection = select_features(frame.assign(yields=yields), "yields", rule="1se")
+print(selection.selected)

@@ -2,12 +2,12 @@
 A pure interaction of three
 ===========================
 
-The class is the sign of a product of three columns. No column and no pair of columns tells
-anything about it: a filter, a linear model or a forest has nothing to begin with.
+The class is the sign of a product of three columns. No single column and no pair of columns carries
+any information about it, so that filters, linear models and forests cannot find the three.
 """
 
 # %%
-# Three columns of 200 matter, and the columns are in no order.
+# Three of 200 columns matter; their positions are random.
 
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
@@ -22,26 +22,26 @@ y = (X[:, true].prod(axis=1) > 0).astype(int)
 print("true:", true)
 
 # %%
-# What others rank first.
+# Other methods rank the wrong columns first.
 
 forest = RandomForestClassifier(500, random_state=0).fit(X, y)
 print("mutual information:", np.argsort(-mutual_info_classif(X, y, random_state=0))[:3])
 print("random forest:", np.argsort(-forest.feature_importances_)[:3])
 
 # %%
-# The path begins from several starts. One of them looks at all products of two and three columns
-# and lifts those that stand out of what noise would give.
+# The path tries several starts. One of them considers all products of two and of three columns, and
+# gives large weights to columns whose product is larger than noise would explain.
 
 path = knife_path(X, y)
 print("feature path:", np.sort(path.ranking.argsort()[:3]), "from the start", repr(path.start))
 
 # %%
-# The three stay together until the end: none of them is of use without the others.
+# The three columns survive together until the end, because none of them helps without the others.
 
 path.plot()
 
 # %%
-# The machine with the three columns, on rows that it has not seen.
+# Finally, the model with the three columns predicts rows that it has not seen.
 
 X_new = rng.uniform(-1, 1, size=(2000, 200))
 y_new = (X_new[:, true].prod(axis=1) > 0).astype(int)

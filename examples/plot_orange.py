@@ -1,13 +1,13 @@
 """
-Skin of the orange: no column shows it alone
-============================================
+Skin of the orange: no column separates the classes alone
+=========================================================
 
-One class lies around the other like the peel around the flesh. No column differs in its mean
-between the classes, so a linear method has nothing to go by. Four of fifty columns matter.
+One class surrounds the other like the skin of an orange. No column differs in its mean between the
+classes, so a linear method cannot tell them apart. Four of fifty columns matter.
 """
 
 # %%
-# The data: 100 rows, four true columns, 46 of noise.
+# The data have 100 rows, four true columns and 46 columns of noise.
 
 import numpy as np
 from sklearn.feature_selection import f_classif
@@ -20,8 +20,8 @@ F = f_classif(X, y)[0]
 print("ranks of x0 to x3 by univariate F:", (-F).argsort().argsort()[:4] + 1)
 
 # %%
-# A path raises the penalty from zero until the last column leaves. The order in which columns
-# leave is a ranking.
+# A path raises the penalty from zero until the last column has left. Columns that matter survive
+# longer, so the order in which columns leave is a ranking.
 
 path = knife_path(X, y)
 print("ranks of x0 to x3 by survival:", path.ranking[:4])
@@ -29,7 +29,8 @@ model = path.at(n_features=4)
 path.plot(sparsity=model.sparsity)
 
 # %%
-# The machine with the four columns, on rows it has never seen, against one that uses all fifty.
+# On rows that neither has seen, the model with four columns is compared with a support vector
+# machine that uses all fifty.
 
 from sklearn.svm import SVC
 

@@ -2,12 +2,12 @@
 In a pipeline, under a grid search
 ==================================
 
-The estimators are scikit-learn's kind: they predict, they select, and their parameters, those of
-the kernel included, can be searched.
+The estimators follow scikit-learn's conventions: they predict, they select features, and a grid
+search can set their parameters, including the kernel.
 """
 
 # %%
-# As a selector in front of another model: a random forest on the columns that stay.
+# Here KNIFE selects columns for a random forest. Its own predictions are shown for comparison.
 
 import pandas as pd
 from sklearn.ensemble import RandomForestRegressor
@@ -29,7 +29,7 @@ for name, model in {
     print(f"{name}: mean squared error {-scores.mean():.2f}")
 
 # %%
-# Kernels, losses and penalties in one grid.
+# Kernels, losses and penalties can be searched in one grid.
 
 search = GridSearchCV(
     KnifeRegressor(sparsity=3.0),
@@ -45,6 +45,8 @@ table = pd.DataFrame(search.cv_results_).sort_values("rank_test_score")
 print(table[["param_kernel", "param_loss", "param_alpha", "mean_test_score"]].head())
 
 # %%
+# The weights of the best setting:
+
 from kernelknife.display import WeightsDisplay
 
 WeightsDisplay.from_estimator(search.best_estimator_)

@@ -2,12 +2,12 @@
 Reading a report
 ================
 
-``kernelknife select data.csv --target outcome --report report.html`` writes one page. This is how
-to read it, on the progression of diabetes after a year.
+``kernelknife select data.csv --target outcome --report report.html`` writes a report in one HTML
+page. This example explains its parts, with data on the progression of diabetes after one year.
 """
 
 # %%
-# The same from Python: :func:`kernelknife.selection.select_features` takes a data frame.
+# In Python, :func:`kernelknife.selection.select_features` gives the same results for a data frame.
 
 from sklearn.datasets import load_diabetes
 
@@ -15,52 +15,53 @@ from kernelknife.report import build_report
 from kernelknife.selection import select_features
 
 frame = load_diabetes(as_frame=True).frame
-found = select_features(frame, "target", alpha=0.3, rule="1se", folds=5)
+selection = select_features(frame, "target", alpha=0.3, rule="1se", folds=5)
 
 # %%
-# **The verdict** comes first: which columns, and three errors over the same folds. If the first is
-# not clearly below the third, a constant guess, the selection is a hint at most. The second is a
-# machine with all columns: when the first is no larger, leaving columns out costs nothing.
+# **The verdict** comes first. It names the selected columns and compares three errors over the same
+# folds: with the selected columns, with all columns, and of a constant prediction. If the first
+# error is not clearly below the third, the selection is a hint at most. If it is no larger than the
+# second, nothing is lost by leaving the other columns out.
 
-print("selected:", ", ".join(found.selected))
+print("selected:", ", ".join(selection.selected))
 for name, score in {
-    "selected columns": found.error,
-    "all columns": found.full_error,
-    "a constant": found.constant_error,
+    "selected columns": selection.error,
+    "all columns": selection.full_error,
+    "a constant": selection.constant_error,
 }.items():
     print(f"{name:17s} {score.mean:7.0f} +- {score.spread:.0f}")
 
 # %%
-# **How sure**: the share of folds that select a column. Folds differ in their rows, so a column
-# that all of them select does not hang on a few rows. Columns that carry the same information
-# share their votes.
+# **How sure the selection is**: the report shows for every column the share of folds that select
+# it. Folds differ in their rows, so a column that all folds select does not depend on a few rows.
+# Of several columns that carry the same information, different folds may select different ones.
 
-for feature in found.features:
+for feature in selection.features:
     print(
         f"{feature.name:4s} weight {feature.weight:.2f}, in {feature.frequency:4.0%} of the folds"
     )
 
 # %%
-# **The path** shows what a larger or a smaller penalty would have chosen; in the page a slider
-# moves over it.
+# **The path** shows what a larger or a smaller penalty would have selected. In the report a slider
+# moves along the penalties.
 
-found.search.path_.plot(sparsity=found.model.sparsity_)
+selection.search.path_.plot(sparsity=selection.model.sparsity_)
 
 # %%
-# **What each column does**: the average prediction as one column takes other values.
+# **The effect of each column** is the average prediction as this column is set to other values.
 
 import matplotlib.pyplot as plt
 
 figure, axes = plt.subplots(
-    1, len(found.effects), sharey=True, figsize=(3 * len(found.effects), 2.6), squeeze=False
+    1, len(selection.effects), sharey=True, figsize=(3 * len(selection.effects), 2.6), squeeze=False
 )
-for ax, effect in zip(axes[0], found.effects, strict=True):
+for ax, effect in zip(axes[0], selection.effects, strict=True):
     ax.plot(effect.values, effect.curves["prediction"])
     ax.set_xlabel(effect.name)
 axes[0, 0].set_ylabel("progression")
 
 # %%
-# The page itself is a string, to write wherever it is wanted.
+# :func:`kernelknife.report.build_report` returns the page as text, to be written to a file.
 
-page = build_report(found, "diabetes.csv")
+page = build_report(selection, "diabetes.csv")
 print(f"{len(page) / 1000:.0f} kB")

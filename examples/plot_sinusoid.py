@@ -2,11 +2,13 @@
 A sum of sines: choosing both penalties
 =======================================
 
-``sparsity`` decides how many columns stay, ``alpha`` how smooth the machine is. Both matter for
-the error, so cross-validation chooses them together, along one path per ``alpha`` and fold.
+``sparsity`` decides how many columns stay, and ``alpha`` how smooth the machine is. Both affect the
+error, so cross-validation chooses them together, along one path for every ``alpha`` and fold.
 """
 
 # %%
+# Five of ten columns matter. The target is a sum of their sines, plus noise.
+
 import numpy as np
 
 from kernelknife import KnifeRegressorCV
@@ -19,23 +21,24 @@ print(f"alpha {search.alpha_:g}, sparsity {search.sparsity_:.3g}")
 print("selected:", search.get_support(indices=True))
 
 # %%
-# The error over the folds, one line per ``alpha``, with the number of columns on the right.
+# This picture shows the error over the folds, one line per ``alpha``, and in grey the number of
+# columns, with its axis on the right.
 
 CVDisplay.from_estimator(search)
 
 # %%
-# The path on all rows with the chosen ``alpha``.
+# This is the path on all rows with the chosen ``alpha``.
 
 WeightPathDisplay.from_estimator(search)
 
 # %%
-# How sure is the selection? The share of folds that select each column:
+# How sure is the selection? One answer is the share of folds that select each column.
 
 for j, share in enumerate(search.selection_frequency_):
     print(f"x{j}: {share:.0%}")
 
 # %%
-# And on rows that took no part:
+# On new rows the mean squared error can be compared with the variance of the noise, which is 1.
 
 held_out, target = make_sinusoidal(2000, n_noise=5, random_state=1)
 print(f"mean squared error {np.mean((search.predict(held_out) - target) ** 2):.2f}, noise alone 1")

@@ -1,4 +1,4 @@
-"""Draw the pictures of the documents: ``python docs/images/draw.py``."""
+"""Draw the pictures of the documentation: ``python docs/images/draw.py``."""
 
 from pathlib import Path
 
