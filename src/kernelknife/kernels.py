@@ -5,7 +5,8 @@ A kernel here is a scalar profile ``phi`` of one weighted form ``s`` of two rows
 ==========  ==========================================  ==============================
 form        ``s(x, z)``                                 kernels
 ==========  ==========================================  ==============================
-dot         ``sum_j v_j x_j z_j``                       linear, polynomial, sigmoid
+dot         ``sum_j v_j x_j z_j``                       linear, polynomial, sigmoid; additive and
+                                                        ANOVA on functions of the columns
 distance    ``sum_j v_j (x_j - z_j)**2``                Gaussian, Matern, rational quadratic
 absolute    ``sum_j v_j abs(x_j - z_j)``                Laplace
 ==========  ==========================================  ==============================
@@ -47,11 +48,14 @@ from sklearn.base import BaseEstimator
 
 from kernelknife._support.arrays import exponential, namespace
 from kernelknife._support.checks import check_number, resolve
+from kernelknife.basis import make_basis
 from kernelknife.forms import FORMS, Scaled
 
 __all__ = [
     "KERNELS",
     "RBF",
+    "Additive",
+    "Anova",
     "Kernel",
     "Laplace",
     "Linear",
@@ -63,6 +67,8 @@ __all__ = [
 ]
 
 
+SINGLE_RANGE = 1e9  # values whose squares, and sums of these, single precision can hold
+GROUPED_NUMBERS = 4_000_000  # size of the arrays that a Hessian of groups works on at a time
 # Methods that a kernel may replace by faster ones which know its profile.
 SHORTCUTS = ("__call__", "evaluate", "jacobian", "gradient", "_scaled_slope", "_scaled_curve")
 
@@ -84,6 +90,8 @@ class Kernel(BaseEstimator, ABC):
         reaches the global minimum and may revive a weight from zero.
     indefinite : bool
         Whether its matrices may have negative eigenvalues.
+    expands : bool
+        Whether the kernel sees a column through several functions of it, its basis.
     curve : callable or None
         Optional, ``curve(s, k)`` gives ``phi''(s)``: with it the solver takes full Newton
         steps once few features are left.
@@ -93,6 +101,7 @@ class Kernel(BaseEstimator, ABC):
     linear_in_weights = False
     convex = False
     indefinite = False
+    expands = False
     curve: Any = None
 
     def __init_subclass__(cls, **options):
@@ -128,6 +137,10 @@ class Kernel(BaseEstimator, ABC):
 
     def validate(self):
         """Raise if a parameter is out of range; called once before a fit."""
+
+    def make_basis(self, Z, s):
+        """Return the basis of standardised training rows ``Z`` of weights ``s``, None for none."""
+        return
 
     @property
     def _form(self):
@@ -180,6 +193,28 @@ class Kernel(BaseEstimator, ABC):
         """Whether :meth:`hessian` can be had: the kernel has a curve, its form a product."""
         return self.curve is not None and hasattr(self._form, "hessian")
 
+    def grouped_hessian(self, X, S, K, C, first):
+        """Return what :meth:`hessian` does for ``X``, ``X`` and ``C``, ``C``, summed over groups.
+
+        The columns of a group begin at ``first``. A group's share of the form is one matrix, so
+        that the work grows with the groups and not with their columns.
+        """
+        n, ends = len(X), [*first[1:], X.shape[1]]
+        curve = self._scaled_curve(S, K)
+        H = np.zeros((len(first), len(first)))
+        # A Newton step need not have more digits, and these arrays are read more than computed.
+        kind = np.float32 if np.abs(X).max(initial=0.0) < SINGLE_RANGE else np.float64
+        X, one = X.astype(kind), kind(1.0)
+        step = max(1, GROUPED_NUMBERS // (len(first) * n))
+        for start in range(0, n, step):
+            rows = slice(start, start + step)
+            M = (curve.factor * curve.matrix[rows] * (C[rows] @ C.T)).astype(kind)
+            parts = np.empty((len(first), M.size), dtype=kind)
+            for j, (a, z) in enumerate(zip(first, ends, strict=True)):
+                parts[j] = self._form.matrix(X[rows, a:z], X[:, a:z], one).ravel()
+            H += (parts * M.ravel()) @ parts.T
+        return H
+
     def hessian(self, X, Z, S, K, U, A):
         """Return ``sum_il (U A')_il phi''(S_il) (dS_il / dv_j) (dS_il / dv_k)``, shape (p, p)."""
         M = self._scaled_curve(S, K)
@@ -212,6 +247,115 @@ class Linear(Kernel):
 
     def gradient(self, X, Z, S, K, U, A):
         return namespace(X).sum((U.T @ X) * (A.T @ Z), axis=0)
+
+
+class _Expanding(Kernel):
+    """Kernels of functions of the columns, one weight for all functions of a column."""
+
+    form = "dot"
+    expands = True
+
+    def __init__(self, gamma=0.7, n_functions=6, n_knots=20):
+        self.gamma = gamma
+        self.n_functions = n_functions
+        self.n_knots = n_knots
+
+    def validate(self):
+        check_number(self.gamma, "gamma", strict=True)
+        check_number(self.n_functions, "n_functions", low=1, integer=True)
+        check_number(self.n_knots, "n_knots", low=2, integer=True)
+        if self.n_functions > self.n_knots:
+            raise ValueError(
+                f"n_functions={self.n_functions} is more than n_knots={self.n_knots} can tell "
+                "apart."
+            )
+
+    def make_basis(self, Z, s):
+        return make_basis(
+            Z, s, gamma=self.gamma, n_functions=self.n_functions, n_knots=self.n_knots
+        )
+
+
+class Additive(_Expanding):
+    """Additive kernel ``sum_j w_j phi_j(x_j)' phi_j(z_j)``: a sum of separate effects.
+
+    Every column is seen through a few functions ``phi_j`` that are learned from the training rows:
+    smooth curves for a column of numbers, one function per level for a column of few values. The
+    weights enter linearly, which makes the problem convex: its minimum is global.
+
+    Parameters
+    ----------
+    gamma : float, default=0.7
+        Inverse squared width of the one-dimensional Gaussian kernel whose leading eigenfunctions
+        the curves are: the larger, the finer the detail that is cheap. 0.3 is for weak smooth
+        effects among many columns, 3 with eight functions for sharp ones.
+    n_functions : int, default=6
+        Functions of a column of numbers. A column of at most one more distinct values gets one
+        function per level instead.
+    n_knots : int, default=20
+        Quantiles of the column that the Gaussian kernel is represented at.
+
+    Notes
+    -----
+    Where no weight reaches 1 this is a group lasso on the functions: with ``b_j = w_j phi_j' c``
+    the penalty is ``2 sqrt(alpha sparsity) |b_j|`` up to ``|b_j| = sqrt(sparsity / alpha)``, and
+    ``alpha |b_j|**2 + sparsity`` beyond.
+    """
+
+    linear_in_weights = True
+    convex = True
+
+    def profile(self, s):
+        return s
+
+    def slope(self, s, k):
+        return namespace(s).ones_like(s)
+
+    # The slope is 1, so the derivatives need no n x m matrix at all.
+    jacobian = Linear.jacobian
+    gradient = Linear.gradient
+
+
+class Anova(_Expanding):
+    """ANOVA kernel: separate effects, and interactions of two (or three) columns.
+
+    With ``s = sum_j w_j**2 phi_j(x_j)' phi_j(z_j)`` it is ``s + s**2 / 2``, and with ``order=3``
+    ``s + s**2 / 2 + s**3 / 6``. The fitted function falls apart into effects of single columns, of
+    pairs (and of triples), which have names: see ``effects`` of a fitted model.
+
+    Parameters
+    ----------
+    order : {2, 3}, default=2
+        Largest number of columns that act together.
+    gamma, n_functions, n_knots : see :class:`Additive`
+
+    Notes
+    -----
+    The weights enter squared, as in the paper's non-linear kernels. With weights that enter
+    linearly the last features of a path have tiny weights, the square of the form vanishes beside
+    the form, and features that act only together leave first: of two effects among 64 columns
+    such a path found 0.62 of the features, this one all.
+    """
+
+    def __init__(self, order=2, gamma=0.7, n_functions=6, n_knots=20):
+        super().__init__(gamma, n_functions, n_knots)
+        self.order = order
+
+    def validate(self):
+        super().validate()
+        if self.order not in (2, 3):
+            raise ValueError(f"order must be 2 or 3, got {self.order!r}.")
+
+    def profile(self, s):
+        if self.order == 2:
+            return s * (1.0 + 0.5 * s)
+        return s * (1.0 + s * (0.5 + s / 6.0))
+
+    def slope(self, s, k):
+        return 1.0 + s if self.order == 2 else 1.0 + s * (1.0 + 0.5 * s)
+
+    def curve(self, s, k):
+        return namespace(s).ones_like(s) if self.order == 2 else 1.0 + s
 
 
 class Polynomial(Kernel):
@@ -439,6 +583,8 @@ class Sigmoid(Kernel):
 
 KERNELS = {
     "linear": Linear,
+    "additive": Additive,
+    "anova": Anova,
     "rbf": RBF,
     "polynomial": Polynomial,
     "laplace": Laplace,

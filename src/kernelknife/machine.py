@@ -84,7 +84,7 @@ class Machine:
             if not bool(xp.all(xp.isfinite(X))):
                 raise ValueError("Input X contains NaN or infinity. Drop or impute them first.")
             Z = xp.take(X, xp.asarray(self.columns.index, device=X.device), axis=1)
-        Z = self.columns.standardize(Z)
+        Z = self.columns.transform(Z)
         K = self.kernel(Z, like(self.vectors, Z), like(self.v, Z))
         return after(K @ like(self.coef, K) + like(self.intercept, K))
 
@@ -138,7 +138,7 @@ def build_machine(
     objective = problem.value(solution.w, C, b, solution.sparsity, prepared.loss)
     subset = problem.features.select(np.flatnonzero(solution.w))
     order = np.argsort(subset.columns, kind="stable")
-    selected = subset.columns[order]
+    selected = subset.columns[order]  # in the user's order, the functions of a column together
     support = np.flatnonzero(C.any(axis=1))
     machine = Machine(
         kernel=problem.kernel,

@@ -16,6 +16,7 @@ from kernelknife import __version__, kernels, losses
 from kernelknife._prepare import Columns, TargetEncoder
 from kernelknife._support.files import write_file
 from kernelknife._support.optional import import_optional
+from kernelknife.basis import Basis, Curve, Levels
 from kernelknife.estimators import KnifeClassifier, KnifeRegressor
 from kernelknife.machine import Machine
 from kernelknife.tables import TableEncoder
@@ -27,7 +28,10 @@ FACTS, MODEL = "kernelknife.json", "model.skops"  # names of the two parts of th
 TYPES = (
     KnifeClassifier,
     KnifeRegressor,
+    Basis,
     Columns,
+    Curve,
+    Levels,
     Machine,
     TableEncoder,
     TargetEncoder,

@@ -13,6 +13,7 @@ import numpy as np
 
 from kernelknife._rows import Block, Rows, RowsError, Sample
 from kernelknife._support.arrays import like, namespace, to_host
+from kernelknife.basis import Basis
 
 __all__ = ["Columns", "Moments", "check_finite", "even_sample", "measure_columns"]
 
@@ -30,30 +31,49 @@ class Columns:
     index : ndarray of int
         The user's columns that are not constant.
     center, scale : ndarray, one entry per column of ``index``
+    basis : Basis or None
+        Functions of the standardised columns that the kernel sees in their place.
     """
 
     index: np.ndarray
     center: np.ndarray
     scale: np.ndarray
+    basis: Basis | None = None
 
-    def __len__(self) -> int:
-        return len(self.index)
+    @property
+    def n_seen(self) -> int:
+        """Number of columns that the kernel sees."""
+        return len(self.index) if self.basis is None else int(self.basis.widths.sum())
 
-    def standardize(self, X: Any) -> Any:
-        """Return standardised values of the columns ``index`` of X, given just these."""
-        return (X - like(self.center, X)) / like(self.scale, X)
+    @property
+    def sources(self) -> np.ndarray:
+        """Which of the columns ``index`` each column that the kernel sees comes from."""
+        return np.arange(len(self.index)) if self.basis is None else self.basis.sources
+
+    def transform(self, X: Any) -> Any:
+        """Return what the kernel sees of the columns ``index`` of X, given just these."""
+        Z = (X - like(self.center, X)) / like(self.scale, X)
+        return Z if self.basis is None else self.basis.expand(Z)
 
     def take(self, X: np.ndarray) -> np.ndarray:
-        """Return standardised values of the columns ``index``, given all columns of X."""
-        return self.standardize(X if len(self.index) == X.shape[1] else X[:, self.index])
+        """Return what the kernel sees, given all columns of X."""
+        return self.transform(X if len(self.index) == X.shape[1] else X[:, self.index])
 
     def of_block(self, block: Block) -> Any:
-        """Return standardised values of a block of rows; other columns are not read."""
-        return self.standardize(block.columns(self.index))
+        """Return what the kernel sees of a block of rows; other columns are not read."""
+        return self.transform(block.columns(self.index))
 
-    def restricted(self, kept: np.ndarray) -> "Columns":
-        """Return some of the columns."""
-        return Columns(self.index[kept], self.center[kept], self.scale[kept])
+    def restricted(self, seen: np.ndarray) -> "Columns":
+        """Return the columns behind some of those that the kernel sees, in their order.
+
+        All functions of a column are asked for together, because they share a weight.
+        """
+        kept = seen
+        if self.basis is not None:
+            sources = self.sources[seen]
+            kept = sources[np.sort(np.unique(sources, return_index=True)[1])]
+        basis = None if self.basis is None else self.basis.restricted(kept)
+        return Columns(self.index[kept], self.center[kept], self.scale[kept], basis)
 
 
 @dataclass(frozen=True)

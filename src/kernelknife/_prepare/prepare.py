@@ -1,18 +1,21 @@
 """The one preparation of a fit, whatever kind of rows it has."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from kernelknife._prepare.columns import Columns, measure_columns
+from kernelknife._prepare.columns import Columns, even_sample, measure_columns
 from kernelknife._prepare.groups import check_costs, check_groups
 from kernelknife._prepare.targets import TargetEncoder, measure_targets
-from kernelknife._rows import Rows
+from kernelknife._rows import Rows, Sample
+from kernelknife.basis import Basis
 from kernelknife.kernels import Kernel
 from kernelknife.losses import Loss
 
 __all__ = ["Prepared", "prepare"]
+
+BASIS_ROWS = 2000  # rows that tell the shape of a column's functions
 
 
 @dataclass(frozen=True)
@@ -30,9 +33,9 @@ class Prepared:
         The columns that are not constant.
     targets : TargetEncoder
     groups : ndarray of int or None
-        Index of the weight of each of ``columns``; None gives each its own.
+        Index of the weight of each of the columns ``columns.index``; None gives each its own.
     costs : ndarray or None
-        Factor of the penalty of each of ``columns``; None means ones.
+        Factor of the penalty of each of these columns; None means ones.
     total_weight : float
         Sum of the sample weights.
     """
@@ -102,13 +105,33 @@ def prepare(
             f"{loss!r} is for two classes, got {len(classes)}: choose another loss, or wrap "
             "the estimator in sklearn.multiclass.OneVsRestClassifier."
         )
+    # A basis is learned on standardised columns, whatever the kernel sees otherwise.
     columns, moments = measure_columns(
-        rows, standardize=standardize, center=kernel.translation_invariant
+        rows,
+        standardize=standardize or kernel.expands,
+        center=kernel.translation_invariant,
     )
     if groups is not None:
         groups = np.unique(groups[columns.index], return_inverse=True)[1]
     if costs is not None:
         costs = costs[columns.index]
+    if kernel.expands:
+        columns = replace(columns, basis=_measure_basis(rows, columns, kernel, groups))
     return Prepared(
         rows.encoded(targets), kernel, loss, columns, targets, groups, costs, moments.total_weight
     )
+
+
+def _measure_basis(
+    rows: Rows, columns: Columns, kernel: Kernel, groups: np.ndarray | None
+) -> Basis:
+    """Return the functions of the columns that the kernel asks for, learned where the rows are."""
+    sample = rows.sample(even_sample(rows.shape[0], BASIS_ROWS))
+    basis = rows.fetch(rows.apply(_basis_of, sample, columns, kernel))
+    return basis if groups is None else basis.shared(groups)
+
+
+def _basis_of(sample: Sample, columns: Columns, kernel: Kernel) -> Basis:
+    counted = np.flatnonzero(np.asarray(sample.s) > 0)
+    s = np.asarray(sample.s, dtype=float)[counted]
+    return kernel.make_basis(columns.take(np.asarray(sample.X)[counted]), s)

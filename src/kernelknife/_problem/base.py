@@ -268,6 +268,7 @@ class Problem(ABC):
         seed: int | None = None,
         *,
         kernel: Kernel | None = None,
+        linear: bool | None = None,
         single: bool = False,
     ) -> Any:
         """Return the exact problem on at most so many rows, chosen by chance.
@@ -279,6 +280,8 @@ class Problem(ABC):
             None is the same choice every time.
         kernel : Kernel, default=None
             Replaces the problem's own.
+        linear : bool, default=None
+            Whether the weights enter linearly; None is as the kernel has it.
         single : bool, default=False
             For a kernel that does not notice a shift: the columns are centred, and in single
             precision where their range allows it.

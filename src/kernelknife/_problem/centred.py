@@ -70,6 +70,15 @@ SAMPLE_ROWS, SAMPLE_ROWS_PER_CENTER = 5000, 10
 WORTH_A_SAMPLE = 3  # times as many rows as the sample has, so that it pays to begin there
 
 
+def spanning_centers(n_columns: int, rows: Rows) -> int:
+    """Return how many centres a linear machine needs so that no direction is lost.
+
+    With fewer, its columns are tied to each other by the choice of the centres, and the problem
+    is no longer convex in the weights.
+    """
+    return min(n_columns, rows.shape[0])
+
+
 @dataclass(frozen=True)
 class CentredState(State):
     """The machine at the weights ``w``; the factorisation stays where it was made."""
@@ -132,13 +141,19 @@ class CentredProblem(Problem):
             )
         self.rows, self.columns, self.centers = rows, columns, centers
         self.kernel, self.loss, self.alpha = kernel, loss, float(alpha)
-        self.features = features or Features(len(columns), squared=not kernel.linear_in_weights)
+        self.features = features or Features(columns.n_seen, squared=not kernel.linear_in_weights)
         self.fit_intercept, self.n_outputs, self.seed = fit_intercept, n_outputs, seed
         self.n_rows = rows.shape[0]
         self.total_weight = float(self.n_rows) if total_weight is None else total_weight
+        self._spans = len(centers) >= spanning_centers(self.n_columns, rows)
         self._shared: tuple[bytes, Any] | None = None
         self._linearized: tuple[CentredState, Linearization] | None = None
         self._response: tuple[CentredState, Any] | None = None
+
+    @property
+    def convex(self) -> bool:
+        """Whether the kernel is linear in the weights and the centres span all columns."""
+        return self.kernel.convex and self._spans
 
     def __getstate__(self) -> dict:
         return {**self.__dict__, "_shared": None, "_linearized": None, "_response": None}
@@ -180,6 +195,7 @@ class CentredProblem(Problem):
         seed: int | None = None,
         *,
         kernel: Kernel | None = None,
+        linear: bool | None = None,
         single: bool = False,
     ) -> ExactProblem:
         """Return the exact problem on some of the rows, perhaps with another kernel."""
@@ -198,7 +214,9 @@ class CentredProblem(Problem):
             self.loss,
             alpha=self.alpha,
             sample_weight=np.asarray(sample.s[counted], dtype=float),
-            features=self.features.with_form(squared=not kernel.linear_in_weights),
+            features=self.features.with_form(
+                squared=not (kernel.linear_in_weights if linear is None else linear)
+            ),
             fit_intercept=self.fit_intercept,
         )
 
@@ -315,6 +333,8 @@ class CentredProblem(Problem):
 
     def potential(self, state: CentredState) -> np.ndarray:
         """Return how fast the objective falls as ``v`` of each feature grows."""
+        if self.convex:
+            return -self._primal_gradient(self._primal_slopes(state))
         subset = self.features.everything
         setting = self._setting(state.w, subset)
         C, b = state.inner.C, state.inner.b

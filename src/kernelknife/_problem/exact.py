@@ -26,6 +26,8 @@ REMEMBER_ROWS = 2000
 # about as much as a solve. The limit must not depend on the number of rows, or a row of weight 2
 # would not be the same as two rows.
 HESSIAN_WEIGHTS = 32
+# The same for weights of several columns each, whose Hessian is made of a matrix per weight.
+HESSIAN_GROUPS = 12
 # Least curvature, as a share of the loss's bound, that predicts how a score moves.
 LEAST_CURVATURE = 1e-3
 
@@ -121,6 +123,7 @@ class ExactProblem(Problem):
         seed: int | None = None,
         *,
         kernel: Kernel | None = None,
+        linear: bool | None = None,
         single: bool = False,
     ) -> "ExactProblem":
         """Return the problem on at most so many rows, perhaps with another kernel."""
@@ -134,7 +137,7 @@ class ExactProblem(Problem):
             X=single_precision(X) if single else X,
             rows=rows,
             kernel=kernel,
-            features=self.features.with_form(squared=not kernel.linear_in_weights),
+            features=self.features.with_form(squared=not _linear(kernel, linear)),
         )
 
     def _variant(
@@ -312,7 +315,8 @@ class ExactProblem(Problem):
             blocks.append(factor.whiten(A))
         V = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
         V *= np.sqrt(2.0 * self.alpha)
-        few = 0 < len(active) <= HESSIAN_WEIGHTS and self.features.owner is None
+        most = HESSIAN_WEIGHTS if self.features.owner is None else HESSIAN_GROUPS
+        few = 0 < len(active) <= most
         exact = self.sticky and few and self.kernel.twice_differentiable
         H = self._exact_hessian(state, gradient, V) if exact else None
         model = Linearization(active, gradient, V, H)
@@ -331,7 +335,11 @@ class ExactProblem(Problem):
         if len(used) < len(C):
             X, C = X[used], C[used]
             S, K = _part(S, used, used), _part(K, used, used)
-        H = self.kernel.hessian(X, X, S, K, C, C)
+        first = state.subset.first
+        if first is None:
+            H = self.kernel.hessian(X, X, S, K, C, C)
+        else:
+            H = self.kernel.grouped_hessian(X, S, K, C, first)
         H *= -4.0 * self.alpha * np.multiply.outer(w, w)
         H += V.T @ V
         H.flat[:: len(H) + 1] += gradient / w
@@ -355,6 +363,11 @@ class ExactProblem(Problem):
             h = np.maximum(h[rows], least * self.sample_weight[rows])
             F[rows, q] -= 2.0 * self.alpha * dc / h
         return F
+
+
+def _linear(kernel: Kernel, linear: bool | None) -> bool:
+    """Whether weights enter linearly: as was asked for, else as the kernel has it."""
+    return kernel.linear_in_weights if linear is None else linear
 
 
 def _part(matrix: np.ndarray | None, rows: Any, columns: Any) -> Any:

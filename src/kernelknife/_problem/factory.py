@@ -9,7 +9,7 @@ import numpy as np
 from kernelknife._prepare import Columns, Prepared
 from kernelknife._problem.base import Problem
 from kernelknife._problem.centers import CENTERS, choose_centers
-from kernelknife._problem.centred import CentredProblem
+from kernelknife._problem.centred import CentredProblem, spanning_centers
 from kernelknife._problem.exact import ExactProblem
 from kernelknife._problem.features import Features
 from kernelknife._rows import Rows, Sample
@@ -90,10 +90,7 @@ def build_problem(
     prepared: Prepared, choice: CenterChoice, *, alpha: float, fit_intercept: bool
 ) -> BuiltProblem:
     """Return the exact problem where it fits, else the problem with centres."""
-    squared = not prepared.kernel.linear_in_weights
-    features = Features.of_columns(
-        len(prepared.columns), prepared.groups, prepared.costs, squared=squared
-    )
+    features = _features_of(prepared)
     options: dict[str, Any] = {
         "alpha": alpha,
         "features": features,
@@ -113,6 +110,19 @@ def build_problem(
     return BuiltProblem(problem, numbers)
 
 
+def _features_of(prepared: Prepared) -> Features:
+    """Return whose weight each column carries that the kernel sees."""
+    columns, groups, costs = prepared.columns, prepared.groups, prepared.costs
+    squared = not prepared.kernel.linear_in_weights
+    if columns.basis is None:
+        return Features.of_columns(columns.n_seen, groups, costs, squared=squared)
+    # A weight costs what its columns cost, however many functions they are seen through.
+    p = len(columns.index)
+    weights = np.arange(p) if groups is None else groups
+    each = np.bincount(weights, np.ones(p) if costs is None else costs)
+    return Features(columns.n_seen, weights[columns.sources], each, squared=squared)
+
+
 def _build_with_centers(
     prepared: Prepared, choice: CenterChoice, options: dict[str, Any]
 ) -> BuiltProblem:
@@ -130,11 +140,6 @@ def _build_with_centers(
     if choice.given:
         centers = _given_centers(choice.centers, prepared.columns, prepared.n_features)
         numbers = np.arange(len(centers))
-        if kernel.convex and len(centers) < _spanning(prepared):
-            raise ValueError(
-                f"{kernel!r} needs at least {_spanning(prepared)} centers to span the columns of "
-                f"X, got {len(centers)}: give more, or leave centers as it is by default."
-            )
     else:
         if choice.centers not in CENTERS:
             raise ValueError(
@@ -143,8 +148,8 @@ def _build_with_centers(
             )
         m = choice.n_centers or min(DEFAULT_CENTERS, rows.shape[0])
         if kernel.convex:
-            m = max(m, _spanning(prepared))
-        p = len(prepared.columns)
+            m = max(m, min(spanning_centers(prepared.columns.n_seen, rows), DEFAULT_CENTERS))
+        p = prepared.columns.n_seen
         centers, numbers = _pick_centers(
             rows, prepared.columns, m, choice, kernel, np.full(p, 0.5 / p)
         )
@@ -160,15 +165,6 @@ def _build_with_centers(
         **options,
     )
     return BuiltProblem(problem, numbers)
-
-
-def _spanning(prepared: Prepared) -> int:
-    """Return how many centres a linear machine needs so that no direction is lost.
-
-    With fewer, its columns are tied to each other by the choice of the centres, and the problem
-    is no longer convex in the weights.
-    """
-    return min(len(prepared.columns), prepared.rows.shape[0])
 
 
 def refresh_centers(

@@ -23,6 +23,7 @@ __all__ = ["ArrayRows", "DeviceRows"]
 
 FEWEST_BLOCK_ROWS = 256  # below, the interpreter costs more than the arithmetic of a block
 DEVICE_BLOCK_BYTES = 2**31  # large enough to keep a GPU busy, small beside its memory
+HOST_MEMORY = 2**27  # the same in the memory of this process: several passes ask for them
 DEVICE_MEMORY = 3 * 2**34  # bytes of kernel matrices kept on a device between two passes
 
 
@@ -58,6 +59,14 @@ class ArrayRows(LocalRows):
         self.shape = (X.shape[0], X.shape[1])
         self.names = names
         self.block_rows = block_rows
+        self._memory: dict = {}
+
+    def __getstate__(self) -> dict:
+        return {**self.__dict__, "_memory": {}}
+
+    def forget(self) -> None:
+        """Let go of the kernel matrices of the last state."""
+        self._memory.clear()
 
     def rows_per_block(self, width: int) -> int:
         """Return how many rows a block has."""
@@ -68,9 +77,10 @@ class ArrayRows(LocalRows):
     def blocks(self, width: int = 1) -> Iterator[Block]:
         """Yield slices of the arrays."""
         step = self.rows_per_block(width)
+        memory = self._memory if 16 * self.shape[0] * width <= HOST_MEMORY else None
         for number, first in enumerate(range(0, self.shape[0], step)):
             rows = slice(first, first + step)
-            yield Block(self.X[rows], self.y[rows], self.s[rows], number)
+            yield Block(self.X[rows], self.y[rows], self.s[rows], number, memory)
 
     def encoded(self, encode: Encode) -> "ArrayRows":
         """Return the same rows with all targets encoded, once for all passes."""

@@ -32,6 +32,7 @@ __all__ = [
     "relax",
     "scaled_weights",
     "solve_from",
+    "twin_weights",
 ]
 
 RELAX_TOL = 1e-3  # of a descent without penalty: a penalty moves the weights on anyway
@@ -41,6 +42,11 @@ LAPLACE_SPARSITY = 0.01
 LAPLACE_FIRST_STEPS, LAPLACE_STEPS = 4, 25
 LAPLACE_TOL = 1e-2
 LAPLACE_ROWS = 500  # this kernel costs n**2 p elementary steps, no matrix product
+# The start of kernels that add up effects: two penalties, as shares of the constant machine's
+# objective, the smaller one for weights that find their place; loosely, and without the weights
+# that stay small beside the largest.
+TWIN_SPARSITIES, TWIN_STEPS, TWIN_TOL, TWIN_CUT = (0.01, 0.1), 25, 1e-2, 0.05
+TWIN_ROWS = 1000  # a start need not see all rows
 SURELY_BELOW = 0.95  # share of the constant machine's objective that its estimate cannot be off by
 PRODUCT_ROWS = 2000  # more rows do not make a product of features clearer, only dearer
 
@@ -77,7 +83,9 @@ class StartSettings:
 
 def scaled_weights(problem: Problem) -> np.ndarray:
     """Return equal weights that give two typical rows a weighted squared distance of 1."""
-    return np.full(problem.n_weights, _scaled_weight(problem, problem.n_columns))
+    # The functions of one column together are as large as a standardised column.
+    n_columns = problem.n_weights if problem.kernel.expands else problem.n_columns
+    return np.full(problem.n_weights, _scaled_weight(problem, n_columns))
 
 
 def _scaled_weight(problem: Problem, n_columns: int) -> float:
@@ -116,6 +124,28 @@ def laplace_weights(problem: Problem, seed: int | None = None) -> tuple[np.ndarr
         return None, solves
     columns = twin.features.everything.spread(w)
     return np.minimum(w * np.sqrt(0.5 / (columns @ columns)), 1.0), solves
+
+
+def twin_weights(problem: Problem, seed: int | None = None) -> tuple[np.ndarray | None, int]:
+    """Return weights found with the same kernel and weights that enter linearly.
+
+    That twin has a far kinder landscape, as the Laplace kernel has beside the Gaussian: zero is not
+    sticky, and all features that act, alone or together, have large weights at a small penalty.
+    None where it keeps nothing.
+    """
+    twin = problem.subsample(TWIN_ROWS, seed, linear=True)
+    solver = Eliminate(max_iter=TWIN_STEPS, tol=TWIN_TOL, prune=False)
+    solution = solver.solve(
+        twin, np.full(twin.n_weights, 0.5 / twin.n_weights), TWIN_SPARSITIES[0] * twin.null_value
+    )
+    solves = solution.n_solves
+    for share in TWIN_SPARSITIES[1:]:
+        solution = solver.solve(twin, solution, share * twin.null_value)
+        solves += solution.n_solves
+    w = np.where(solution.w >= TWIN_CUT * solution.w.max(), solution.w, 0.0)
+    if not w.any():
+        return None, solves
+    return np.minimum(np.sqrt(0.5 * w / w.sum()), 1.0), solves
 
 
 def product_weights(
@@ -158,6 +188,8 @@ def _make_starts(problem: Problem, settings: StartSettings) -> list[Start]:
         starts.append(Start("given", np.asarray(start, dtype=float), relaxes=False))
     elif problem.convex:
         return [Start("scaled", scaled_weights(problem), relaxes=False)]
+    elif problem.kernel.expands:
+        starts.append(_start_of_effects(problem, settings))
     else:
         if start in ("auto", "scaled"):
             starts.append(Start("scaled", scaled_weights(problem)))
@@ -179,6 +211,16 @@ def _make_starts(problem: Problem, settings: StartSettings) -> list[Start]:
             draw = np.clip(2.0 * level * rng.uniform(size=len(level)), 1e-6, 1.0)
             starts.append(Start(f"random {i + 1}", draw))
     return starts
+
+
+def _start_of_effects(problem: Problem, settings: StartSettings) -> Start:
+    """Return the start of a kernel that adds up effects of single columns and of pairs."""
+    weights, solves = None, 0
+    if settings.start != "scaled" and problem.sticky:
+        weights, solves = twin_weights(problem, settings.seed)
+    if weights is None:
+        return Start("scaled", scaled_weights(problem), True, solves)
+    return Start("twin", weights, True, solves)
 
 
 def relax(problem: Problem, solver: Solver, start: Start) -> Solution:
