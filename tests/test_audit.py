@@ -11,6 +11,8 @@ from kernelknife import KnifeClassifier, KnifeRegressor
 from kernelknife.losses import HuberizedHinge
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+
+
 FITS, SEED = 200, 0
 
 
@@ -25,8 +27,6 @@ def audit():
     finally:
         sys.path.remove(str(BENCHMARKS))
 
-
-# -- the audit ----------------------------------------------------------------------------
 
 # Largest share of fits that may fail each check, as promised for 5,000 fits: of the 200 here one
 # may be near a descent. One test, so that parallel workers do not fit everything twice.
@@ -90,9 +90,6 @@ def test_the_judge_differentiates_rightly(audit, rng, central_difference, index)
     np.testing.assert_allclose(oracle.gradient(w, C, b), numeric, rtol=1e-4, atol=1e-4)
 
 
-# -- what the first audit found ------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("kernel", "alpha"), [("rbf", 1e-5), ("linear", 1e-4)])
 def test_the_last_polish_never_replaces_a_good_machine(kernel, alpha):
     rng = np.random.default_rng(3)
@@ -126,19 +123,6 @@ def signal_of_three():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(60, 5))
     return X, np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.1 * rng.normal(size=60)
-
-
-@pytest.mark.parametrize("copy", [lambda X: X, lambda X: 1.0 - X], ids=["x", "1 - x"])
-@pytest.mark.parametrize("options", [{}, {"n_centers": 60}], ids=["exact", "centres"])
-def test_exact_copies_do_not_share(copy, options):
-    """For v = w**2 one of two copies is cheaper than both, and the kernel is the same."""
-    X, y = signal_of_three()
-    alone = KnifeRegressor(sparsity=4.0, **options).fit(X, y)
-    both = KnifeRegressor(sparsity=4.0, **options).fit(np.c_[X, copy(X)], y)
-    first, second = both.weights_[:5] > 0, both.weights_[5:] > 0
-    assert not (first & second).any()
-    assert np.array_equal(first | second, alone.weights_ > 0)
-    assert both.objective_ <= alone.objective_ * (1 + 1e-3)
 
 
 @pytest.mark.parametrize(

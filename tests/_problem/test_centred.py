@@ -1,4 +1,4 @@
-"""The problem with centres: exact where all rows are centres, derivatives, rows anywhere."""
+"""The problem with centres: derivatives, blocks, and planted features."""
 
 import numpy as np
 import pytest
@@ -7,12 +7,13 @@ from numpy.testing import assert_allclose
 from kernelknife._prepare import Columns
 from kernelknife._problem import CentredProblem, ExactProblem, Features
 from kernelknife._rows.arrays import ArrayRows
-from kernelknife._rows.base import tree_sum
 from kernelknife.kernels import KERNELS, RBF
 from kernelknife.losses import LOSSES, SquaredHinge, SquaredLoss
 from kernelknife.solvers import SOLVERS
 
 DEFINITE = [name for name, kernel in KERNELS.items() if not kernel.indefinite]
+
+
 SMOOTH = {name: loss for name, loss in LOSSES.items() if loss().surrogate is None}
 
 
@@ -135,9 +136,3 @@ def test_a_fit_descends_and_finds_the_planted_features(loss, rng):
     assert solution.converged
     assert set(np.flatnonzero(solution.w)) == {2, 5}
     assert (np.diff(solution.history) <= 0).all()
-
-
-def test_tree_sum_depends_on_the_number_alone():
-    shape = tree_sum((str(i) for i in range(6)), lambda a, b: f"({a}{b})")
-    assert shape == "(((01)(23))(45))"
-    assert tree_sum(iter(["x"]), None) == "x"

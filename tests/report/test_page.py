@@ -10,15 +10,16 @@ import pandas as pd
 import pytest
 
 from kernelknife import knife_path
-from kernelknife._support.formatting import number
 from kernelknife.datasets import make_sinusoidal, make_skin_of_orange
 from kernelknife.report import build_report
-from kernelknife.report.paths import path_piece
-from kernelknife.report.svg import Axis
 from kernelknife.selection import select_features
 
 HOSTILE = "<script>window.hacked=1</script>\"'&|\\u2028</style>"
+
+
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+
+
 AXE = Path(os.environ.get("KERNELKNIFE_AXE", "node_modules/axe-core/axe.min.js"))
 
 
@@ -89,36 +90,12 @@ def test_tables_with_gaps_have_a_report(rng):
     assert "Pairs of the heaviest columns" in page
 
 
-def test_thousands_of_columns_stay_small(rng):
-    weights = np.sort(rng.random((40, 3000)), axis=0)[::-1]
-    names = [f"gene {j}" for j in range(3000)]
-    piece = path_piece(names, np.geomspace(0.1, 10, 40), weights, np.arange(3000) + 1)
-    assert len(piece) < 500_000
-    assert "columns of small weight are not drawn" in piece
-
-
 def test_notebooks_show_the_same_pieces(selection):
     assert 'class="kk-path"' in selection._repr_html_()
     path = knife_path(*make_sinusoidal(40, 1, random_state=0), sparsities=5)
     html = path._repr_html_()
     assert 'type="range"' in html
     assert html != path._repr_html_()  # identifiers of their own, twice on one page
-
-
-@pytest.mark.parametrize(("low", "high"), [(0, 1), (-3.2, 17), (1e-6, 2e-6), (5, 5), (-1e9, 1e9)])
-def test_ticks_are_round_and_inside(low, high):
-    axis = Axis(low, high)
-    assert 2 <= len(axis.ticks) <= 8
-    assert all(axis.low - 1e-9 <= value <= axis.high * (1 + 1e-9) + 1e-9 for value, _ in axis.ticks)
-
-
-def test_numbers_are_short():
-    assert [number(v) for v in (0.0, 0.12345, 1234.5, 1e7, 1e-5)] == [
-        "0", "0.123", "1234", "1.0e7", "1.0e-5",
-    ]  # fmt: skip
-
-
-# -- in a browser ---------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""The reproduction: a quick run of every item, resuming, and the committed full run."""
+"""Running the reproduction: a quick run of every item, resuming after a kill."""
 
 import json
 import os
@@ -6,20 +6,14 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from kernelknife.datasets import DataFileError
 from kernelknife.paper import ITEMS, reproduce
-from kernelknife.paper.document import Heading, Picture, Table, Text, to_html, to_markdown
-from kernelknife.paper.noise import BAYES
 from kernelknife.paper.runner import read_tables
-from kernelknife.paper.summary import summarize
 
-ROOT = Path(__file__).parents[1]
-FULL_RUN = ROOT / "docs" / "reproduction"
 NEED_DATA = {"colon", "vowel", "parkinsons"}
 
 
@@ -121,39 +115,3 @@ def test_missing_data_are_said_before_anything_runs(tmp_path, monkeypatch):
 def test_unknown_items_are_named(tmp_path):
     with pytest.raises(ValueError, match=r"Unknown item 'apple'. Known items: noise, conv"):
         reproduce(["apple"], tmp_path)
-
-
-def test_bayes_error_by_simulation(rng):
-    """Half of the rows are of class 0; those in the shell are taken for class 1."""
-    radius = (rng.standard_normal((200_000, 4)) ** 2).sum(axis=1)
-    lost = 0.5 * ((radius >= 9) & (radius <= 16)).mean()
-    assert abs(lost - BAYES) < 0.001
-
-
-def test_documents_escape_what_they_show():
-    blocks = [
-        Heading("a < b", 1),
-        Text("<script>alert(1)</script>"),
-        Table(("x|y",), (("<b>",),)),
-        Picture("a.png", 'say "hi"'),
-    ]
-    html = to_html(blocks, "<title>")
-    assert "<script>" not in html
-    assert "<b>" not in html
-    assert "&quot;hi&quot;" in html
-    assert "x\\|y" in to_markdown(blocks)
-
-
-# -- the committed full run -----------------------------------------------------------------------
-
-
-def test_the_page_is_what_the_committed_tables_say():
-    page = (ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8")
-    assert page == to_markdown(summarize(ITEMS.values(), FULL_RUN, "reproduction/"))
-
-
-@pytest.mark.parametrize("name", ITEMS)
-def test_the_committed_run_is_a_full_one(name):
-    facts = json.loads((FULL_RUN / f"{name}.json").read_text(encoding="utf-8"))
-    assert not facts["quick"]
-    assert facts["repetitions"] == ITEMS[name].repetitions

@@ -1,0 +1,27 @@
+"""Choosing the centres."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from kernelknife import KnifeRegressor
+from kernelknife._problem import CENTERS, choose_centers
+from kernelknife.kernels import RBF
+
+
+@pytest.mark.parametrize("how", CENTERS)
+def test_centers_find_the_planted_features(how, planted):
+    X, y = planted
+    model = KnifeRegressor(n_centers=120, centers=how, sparsity=10.0).fit(X, y)
+    assert_array_equal(model.get_support(indices=True), [1, 4, 6])
+    assert model.score(X, y) > 0.9
+    assert len(model.support_vectors_) <= 120
+
+
+@pytest.mark.parametrize("how", CENTERS)
+def test_centers_are_different_rows_of_the_sample(how, rng):
+    X = np.repeat(rng.normal(size=(40, 3)), 2, axis=0)
+    index = choose_centers(X, 30, how, RBF(), np.ones(3), 0)
+    assert len(np.unique(index)) == 30
+    assert_array_equal(choose_centers(X, 30, how, RBF(), np.ones(3), 0), index)
+    assert_array_equal(choose_centers(X, 200, how, RBF(), np.ones(3), 0), np.arange(80))

@@ -1,0 +1,84 @@
+"""The whole way from a data frame to an answer."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kernelknife.selection import select_features
+from kernelknife.tables import TableError
+
+
+def test_a_text_column_has_one_weight(selection):
+    assert set(selection.selected) == {"b", "kind"}
+    assert [f.name for f in selection.features][:2] == selection.selected
+    assert all(f.frequency == 1.0 for f in selection.features[:2])
+    assert selection.better
+
+
+def test_a_text_column_costs_what_a_number_costs(frame):
+    """The slope of the least objective in the penalty is the sum of costs times weights.
+
+    It must be the sum of the weights of the table's columns, so every column has cost 1.
+    """
+    slope, step = 0.0, 0.1
+    for sign in (-1, 1):
+        near = select_features(frame, "height", alpha=0.3, folds=2, sparsity=2.0 + sign * step)
+        slope += sign * near.model.objective_ / (2 * step)
+    middle = select_features(frame, "height", alpha=0.3, folds=2, sparsity=2.0)
+    weights = {feature.name: feature.weight for feature in middle.features}
+    assert weights["kind"] > 0.1, "otherwise its cost does not show"
+    # The central difference is exact up to the square of the step.
+    assert slope == pytest.approx(sum(weights.values()), rel=0.02)
+
+
+def test_the_number_of_levels_does_not_change_the_penalty():
+    """A text that tells two kinds apart stays about as long with 2 levels as with 24."""
+    rng = np.random.default_rng(0)
+    big, number = rng.integers(0, 2, 240), rng.normal(size=240)
+    frame = pd.DataFrame({"x": number, "y": 2.0 * big + np.sin(2 * number)})
+    frame["few"] = np.where(big == 1, "big", "small")
+    frame["many"] = [f"{kind}{i % 12}" for i, kind in enumerate(frame["few"])]
+    stays = {}
+    for kind in ("few", "many"):
+        selection = select_features(frame[["x", "y", kind]], "y", alpha=0.3, folds=2)
+        path = selection.search.path_
+        j = selection.encoder.columns_.index(kind)
+        column = selection.encoder.first_columns[j]
+        stays[kind] = path.sparsities[np.flatnonzero(path.weights[:, column])[-1]]
+    assert stays["many"] > 0.2 * stays["few"], stays
+
+
+def test_exact_numbers_and_given_penalties(frame):
+    three = select_features(frame, "height", alpha=0.3, folds=3, n_features=3)
+    assert len(three.selected) == 3
+    given = select_features(frame, "height", alpha=0.3, folds=3, sparsity=4.0)
+    assert given.model.sparsity_ == 4.0
+    assert set(given.selected) == {"b", "kind"}
+
+
+def test_long_tables_use_centers_and_say_so():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1600, 4))
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(y=np.sin(2 * X[:, 1]))
+    selection = select_features(frame, "y", alpha=0.3, folds=2, rule="1se")
+    assert selection.selected == ["b"]
+    assert "machines on 300 centres" in " ".join(selection.table.notes)
+
+
+def test_rare_classes_are_named(frame):
+    kind = ["EWS", "RMS"] * 50
+    kind[3], kind[6], kind[8] = "EWS ", "BL", "BL"
+    data = frame.assign(height=kind)
+    message = (
+        r"5 folds need 5 rows of every class of height.*: 'BL' \(2\), 'EWS ' \(1\)\. 'EWS ' "
+        "differs from 'EWS' only in blanks or capitals"
+    )
+    with pytest.raises(TableError, match=message):
+        select_features(data, "height")
+    with pytest.raises(TableError, match=r"'BL' \(2\).*or use --folds 2"):
+        select_features(data.drop(index=3), "height", folds=3)
+
+
+def test_few_rows_are_refused(frame):
+    with pytest.raises(TableError, match="has 8 rows"):
+        select_features(frame.head(8), "height")
