@@ -69,3 +69,13 @@ def test_the_block_and_column_of_a_gap_are_named(planted, write_folder):
     place = r"NaN in column 'x5' \(1 value in .*part3\.parquet, row group 2\)"
     with pytest.raises(RowsError, match=place):
         KnifeRegressor(n_centers=10).fit(folder, "y")
+
+
+@pytest.mark.parametrize(
+    ("weight", "words"),
+    [(np.inf, "finite and >= 0"), (np.nan, "finite and >= 0"), (-1.0, "finite"), (0.0, "all zero")],
+)
+def test_weights_that_are_no_weights(planted, write_folder, weight, words):
+    folder = write_folder(*planted, s=np.full(800, weight))
+    with pytest.raises(ValueError, match=f"sample_weight must .*{words}"):
+        KnifeRegressor(n_centers=10).fit(folder, "y", sample_weight="s")

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
 from kernelknife._rows import Block, Rows, RowsError
-from kernelknife._rows.base import concatenate
+from kernelknife._rows.base import check_weights, concatenate
 from kernelknife._support.arrays import like, namespace, to_host
 
 __all__ = ["FEW_CLASSES", "TargetEncoder", "infer_task", "measure_targets"]
@@ -114,6 +114,7 @@ def _make_encoder(
     values: tuple[np.ndarray, np.ndarray], task: str, standardize: bool, robust: bool
 ) -> TargetEncoder:
     y, s = values
+    check_weights(s)  # those of lazy rows have not been looked at before
     if task == "classification":
         return _encoder_of_classes(y, s)
     return _encoder_of_numbers(y, s, standardize, robust)

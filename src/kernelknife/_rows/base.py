@@ -34,6 +34,7 @@ __all__ = [
     "RowsError",
     "Sample",
     "add",
+    "check_weights",
     "concatenate",
     "tree_sum",
 ]
@@ -236,6 +237,14 @@ class LocalRows(Rows):
         """Return ``function(X)`` of every block's columns, one below the other."""
         everything = np.arange(self.shape[1])
         return np.concatenate([function(block.columns(everything)) for block in self.blocks(width)])
+
+
+def check_weights(s: np.ndarray) -> None:
+    """Raise unless the weights of all rows can be weights."""
+    if not np.isfinite(s).all() or (s < 0).any():
+        raise ValueError("sample_weight must be finite and >= 0.")
+    if not s.any():
+        raise ValueError("sample_weight must not be all zero.")
 
 
 def add(a: tuple, b: tuple) -> tuple:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from kernelknife._rows.arrays import ArrayRows, DeviceRows
-from kernelknife._rows.base import Rows
+from kernelknife._rows.base import Rows, check_weights
 from kernelknife._rows.dask import dask_rows, is_dask
 from kernelknife._rows.parquet import ParquetRows
 from kernelknife._support.arrays import is_foreign, to_host
@@ -98,8 +98,5 @@ def check_sample_weight(sample_weight: Any, n: int) -> np.ndarray:
         s = np.full(n, float(s))
     if s.shape != (n,):
         raise ValueError(f"sample_weight must have shape ({n},), one per row, got {s.shape}.")
-    if not np.isfinite(s).all() or (s < 0).any():
-        raise ValueError("sample_weight must be finite and >= 0.")
-    if not s.any():
-        raise ValueError("sample_weight must not be all zero.")
+    check_weights(s)
     return s
