@@ -153,7 +153,8 @@ def test_groups_are_kept_together(rng):
         KnifeRegressorCV(**options).fit(X, y)
     # A number of folds keeps groups together too, and a splitter that does not is refused.
     for estimator, target in ((KnifeRegressorCV, y), (KnifeClassifierCV, y > 0)):
-        estimator(**SMALL).fit(X, target, groups=groups)
+        fitted = estimator(**SMALL).fit(X, target, groups=groups)
+        assert all(not set(groups[train]) & set(groups[test]) for train, test in fitted.splits_)
         torn = {**SMALL, "cv": list(KFold(3, shuffle=True, random_state=0).split(X))}
         with pytest.raises(ValueError, match="on both sides"):
             estimator(**torn).fit(X, target, groups=groups)

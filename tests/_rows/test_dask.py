@@ -2,7 +2,6 @@
 
 import os
 import signal
-import threading
 
 import dask.array as da
 import dask.dataframe as dd
@@ -54,13 +53,32 @@ def test_a_cluster_gives_the_same_answer(cluster, planted, task):
 
 
 @pytest.mark.usefixtures("same_blocks")
-def test_a_killed_worker_does_not_change_the_answer(cluster, planted):
+def test_a_killed_worker_does_not_change_the_answer(cluster, planted, monkeypatch):
+    """It dies by its own hand, in the middle of a sum over the blocks."""
     X, y = planted
     here = KnifeRegressor(n_centers=60, sparsity=10.0).fit(X, y)
     victim = sorted(cluster.run(os.getpid).values())[0]
-    threading.Timer(0.3, os.kill, (victim, signal.SIGKILL)).start()
+    total, sums, when = ClusterRows.total, [], "model_sums"
+
+    def watched_total(self, function, *arguments, **options):
+        sums.append(function.__name__)
+        if sums.count(when) != 1 or function.__name__ != when:
+            return total(self, function, *arguments, **options)
+
+        # Nested, so that it travels to the workers by value.
+        def struck_down(block, *rest):
+            if os.getpid() == victim:
+                os.kill(victim, signal.SIGKILL)
+            return function(block, *rest)
+
+        return total(self, struck_down, *arguments, **options)
+
+    monkeypatch.setattr(ClusterRows, "total", watched_total)
     there = KnifeRegressor(n_centers=60, sparsity=10.0).fit(*chunks(X, y))
     assert_allclose(there.weights_, here.weights_, atol=1e-10)
+    assert sums[sums.index(when) + 1 :], "work was left when the worker died"
+    cluster.wait_for_workers(2, timeout=60)
+    assert victim not in cluster.run(os.getpid).values(), "the worker was not killed"
 
 
 @pytest.mark.usefixtures("same_blocks")

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pandas as pd
 import pytest
@@ -78,27 +77,51 @@ def test_parts_of_other_versions_are_not_mixed_in(tmp_path):
     assert counts == [1, 2]
 
 
+# Says when it is in the middle of the second repetition, and waits there to be killed.
+WAITING = """
+import time
+from kernelknife.paper import ITEMS
+
+item = type(ITEMS["convergence"])
+repeat = item.repeat
+
+def wait(self, seed, quick):
+    if seed == 1:
+        print("in the second repetition", flush=True)
+        time.sleep(600)
+    return repeat(self, seed, quick)
+
+item.repeat = wait
+from kernelknife.cli import main
+main()
+"""
+
+
 @pytest.mark.skipif(os.name != "posix", reason="kill -9 is of POSIX")
 def test_killed_and_resumed_it_ends_with_the_same_tables(tmp_path):
-    command = [sys.executable, "-m", "kernelknife", "reproduce", "convergence", "--quick"]
-    command += ["--jobs", "1", "--output"]
+    words = ["reproduce", "convergence", "--quick", "--jobs", "1", "--output"]
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
     whole, torn = tmp_path / "whole", tmp_path / "torn"
-    subprocess.run([*command, str(whole)], check=True, capture_output=True, env=environment)
-    process = subprocess.Popen(
-        [*command, str(torn)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
-    )
+
+    def reproduce_into(folder):
+        command = [sys.executable, "-m", "kernelknife", *words, str(folder)]
+        subprocess.run(command, check=True, capture_output=True, env=environment)
+
+    reproduce_into(whole)
+    command = [sys.executable, "-c", WAITING, *words, str(torn)]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment, text=True
+    ) as process:
+        assert process.stdout.readline() == "in the second repetition\n"
+        process.send_signal(signal.SIGKILL)
     parts = torn / "parts" / "quick" / "convergence"
-    deadline = time.monotonic() + 60
-    while not (parts.is_dir() and any(parts.glob("*.json"))) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
-    kept = {path.name: path.read_bytes() for path in parts.glob("*.json")}
-    assert kept
-    subprocess.run([*command, str(torn)], check=True, capture_output=True, env=environment)
-    for name, content in kept.items():
-        assert (parts / name).read_bytes() == content
+    assert [path.name for path in parts.iterdir()] == ["0000.json"]
+    finished = (parts / "0000.json").stat()
+    assert not (torn / "convergence.csv").exists()
+    reproduce_into(torn)
+    # A repetition that ran again would be another file, even where all its numbers are the same.
+    again = (parts / "0000.json").stat()
+    assert (again.st_ino, again.st_mtime_ns) == (finished.st_ino, finished.st_mtime_ns)
     for table in ("convergence", "hinges"):
         one, two = (pd.read_csv(run / f"{table}.csv") for run in (whole, torn))
         pd.testing.assert_frame_equal(one.drop(columns="seconds"), two.drop(columns="seconds"))
