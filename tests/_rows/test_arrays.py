@@ -1,11 +1,14 @@
 """Rows of arrays: memory maps, single precision, other array libraries."""
 
+import pickle
+
 import array_api_strict
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from kernelknife import KnifeClassifier, KnifeRegressor
+from kernelknife._rows.arrays import ArrayRows, DeviceRows
 from kernelknife.kernels import KERNELS
 from kernelknife.losses import LOSSES
 
@@ -60,3 +63,41 @@ def test_a_device_out_of_memory(planted, monkeypatch):
     monkeypatch.setattr("kernelknife._problem.centred.newton_sums", fail)
     with pytest.raises(MemoryError, match="lower n_centers"):
         KnifeRegressor(n_centers=10).fit(array_api_strict.asarray(planted[0]), planted[1])
+
+
+@pytest.mark.parametrize("kind", ["host", "device"])
+def test_blocks_cover_the_rows_once_and_fit_the_width(kind, planted):
+    X, y = planted
+    rows = ArrayRows(X, y) if kind == "host" else DeviceRows(array_api_strict.asarray(X), y)
+    widths = (1, 2**14, 2**22)
+    for width in widths:
+        blocks = list(rows.blocks(width))
+        assert_array_equal(np.concatenate([np.asarray(block.X) for block in blocks]), X)
+        assert_array_equal(np.concatenate([np.asarray(block.y) for block in blocks]), y)
+        assert [block.number for block in blocks] == list(range(len(blocks)))
+    # 256 rows are the fewest, so that the interpreter does not cost more than the arithmetic.
+    assert len(list(ArrayRows(X, y).blocks(2**22))) == 4
+
+
+def test_a_device_remembers_matrices_until_it_is_told_to_forget(planted):
+    rows = DeviceRows(array_api_strict.asarray(planted[0]), planted[1])
+    first = next(rows.blocks(10))
+    first.memory["matrix"] = 1
+    assert next(rows.blocks(10)).memory == {"matrix": 1}
+    rows.forget()
+    assert not next(rows.blocks(10)).memory
+    # Matrices larger than a device's memory are not kept.
+    assert next(rows.blocks(2**40)).memory is None
+    first.memory["matrix"] = "large"
+    assert b"large" not in pickle.dumps(rows.__getstate__()["_memory"])
+
+
+def test_texts_stay_on_the_host_until_they_are_encoded(planted):
+    X = array_api_strict.asarray(planted[0])
+    labels = np.where(planted[1] > 0, "up", "down")
+    rows = DeviceRows(X, labels)
+    assert_array_equal(rows.sample(np.arange(5)).y, labels[:5])
+    encoded = rows.encoded(lambda y: np.where(y == "up", 1.0, -1.0)[:, None])
+    block = next(encoded.blocks())
+    assert isinstance(block.y, type(X))
+    assert_array_equal(np.asarray(block.y)[:, 0], np.where(planted[1] > 0, 1.0, -1.0))

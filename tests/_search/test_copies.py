@@ -4,6 +4,10 @@ import numpy as np
 import pytest
 
 from kernelknife import KnifeRegressor
+from kernelknife._problem import ExactProblem, Features
+from kernelknife._search.copies import find_copies, merge_copies
+from kernelknife.kernels import RBF, Polynomial
+from kernelknife.losses import SquaredLoss
 
 
 def signal_of_three():
@@ -23,3 +27,42 @@ def test_exact_copies_do_not_share(copy, options):
     assert not (first & second).any()
     assert np.array_equal(first | second, alone.weights_ > 0)
     assert both.objective_ <= alone.objective_ * (1 + 1e-3)
+
+
+def problem_of(X, groups=None, costs=None, kernel=None):
+    kernel = kernel or RBF()
+    features = Features.of_columns(X.shape[1], groups, costs, squared=not kernel.linear_in_weights)
+    return ExactProblem(X, X[:, :1] ** 2, kernel, SquaredLoss(), features=features)
+
+
+def test_copies_mirror_images_and_shifts_are_found(rng):
+    x, z, u = rng.normal(size=(3, 50))
+    X = np.column_stack([x, z, x, -z, u, x + 3.0, 1.0 - z, u + 1e-3 * x])
+    assert find_copies(problem_of(X)).tolist() == [0, 1, 0, 1, 4, 0, 1, 7]
+
+
+def test_a_shift_makes_another_column_where_the_kernel_sees_it(rng):
+    x, z = rng.normal(size=(2, 50))
+    X = np.column_stack([x, z, x + 3.0, -x])
+    assert find_copies(problem_of(X, kernel=Polynomial())).tolist() == [0, 1, 2, 0]
+
+
+def test_groups_are_copies_where_all_their_columns_are(rng):
+    x, z, u = rng.normal(size=(3, 50))
+    X = np.column_stack([x, z, z, -x, x, u])
+    groups = np.array([0, 0, 1, 1, 2, 2])
+    assert find_copies(problem_of(X, groups)).tolist() == [0, 0, 2]
+
+
+def test_the_cheapest_copy_takes_the_weight_of_all(rng):
+    x, z = rng.normal(size=(2, 50))
+    X = np.column_stack([x, x, z, x])
+    problem = problem_of(X, costs=np.array([1.0, 0.5, 1.0, 2.0]))
+    w = np.array([0.3, 0.4, 0.2, 0.1])
+    merged = merge_copies(problem, w)
+    np.testing.assert_allclose(merged, [0.0, np.sqrt(0.26), 0.2, 0.0])
+    # The kernel sees the squares: the machine is the same, and the penalty is lower.
+    np.testing.assert_allclose(problem.solve(merged).smooth, problem.solve(w).smooth)
+    assert problem.costs @ merged < problem.costs @ w
+    # Without copies nothing changes.
+    np.testing.assert_array_equal(merge_copies(problem_of(X[:, 1:3]), w[:2]), w[:2])

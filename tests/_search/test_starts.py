@@ -6,8 +6,9 @@ import pytest
 from kernelknife import knife_path
 from kernelknife._problem import ExactProblem, Features
 from kernelknife._search import starts
-from kernelknife.kernels import RBF
+from kernelknife.kernels import RBF, Linear
 from kernelknife.losses import SquaredLoss
+from kernelknife.solvers import Eliminate
 
 
 def uniform(n, p, seed):
@@ -60,3 +61,64 @@ def test_named_starts_stay_what_they_are():
     y = X[:, :3].prod(axis=1) > 0
     for start in ("scaled", "laplace"):
         assert knife_path(X, y, start=start).start == start
+
+
+@pytest.mark.parametrize("kernel", [RBF(), Linear()], ids=repr)
+def test_the_scaled_start_gives_rows_a_typical_distance_of_one(kernel):
+    X = np.random.default_rng(0).normal(size=(2000, 30))
+    problem = ExactProblem(X, X[:, :1], kernel, SquaredLoss())
+    subset = problem.features.everything
+    v = subset.form_weights(starts.scaled_weights(problem))
+    distance = ((X[:1000] - X[1000:]) ** 2) @ v
+    assert np.mean(distance) == pytest.approx(1.0, rel=0.05)
+
+
+def test_the_laplace_start_finds_what_matters_and_keeps_its_scale():
+    X = uniform(200, 25, 3)
+    y = np.sin(3 * X[:, 4]) + X[:, 9] ** 2
+    problem = ExactProblem(X, y[:, None], RBF(), SquaredLoss())
+    weights, solves = starts.laplace_weights(problem)
+    assert set(np.argsort(-weights)[:2]) == {4, 9}
+    assert weights @ weights == pytest.approx(0.5)
+    assert solves > 0
+
+
+def test_noise_has_no_laplace_start():
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(200, 3)), rng.normal(size=(200, 1))
+    problem = ExactProblem(X, y, RBF(), SquaredLoss(), alpha=100.0)
+    assert starts.laplace_weights(problem)[0] is None
+    names = [s.name for s in starts.make_starts(problem, starts.StartSettings("laplace"))]
+    assert names == ["scaled"]
+
+
+def test_random_starts_depend_on_the_seed_alone():
+    X = uniform(60, 5, 0)
+    problem = ExactProblem(X, X[:, :1], RBF(), SquaredLoss())
+    settings = starts.StartSettings("scaled", n_starts=3, seed=1)
+    first, again = (starts.make_starts(problem, settings) for _ in range(2))
+    assert [s.name for s in first] == ["scaled", "random 1", "random 2", "random 3"]
+    for one, two in zip(first, again, strict=True):
+        assert np.array_equal(one.weights, two.weights)
+        assert ((one.weights > 0) & (one.weights <= 1)).all()
+    other = starts.make_starts(problem, starts.StartSettings("scaled", n_starts=3, seed=2))
+    assert not np.array_equal(other[1].weights, first[1].weights)
+
+
+def test_a_convex_problem_has_one_start():
+    X = uniform(60, 5, 0)
+    problem = ExactProblem(X, X[:, :1], Linear(), SquaredLoss())
+    made = starts.make_starts(problem, starts.StartSettings("auto", n_starts=5, seed=0))
+    assert [s.name for s in made] == ["scaled"]
+
+
+def test_the_best_start_wins_and_never_stands_above_the_empty_machine():
+    X, y = uniform(80, 6, 0), np.random.default_rng(0).normal(size=(80, 1))
+    problem = ExactProblem(X, y, RBF(), SquaredLoss())
+    made = starts.make_starts(problem, starts.StartSettings("auto", n_starts=2, seed=0))
+    for sparsity in (0.1, 100.0):
+        best, results = starts.best_of_starts(problem, Eliminate(), made, sparsity)
+        empty = problem.solve(np.zeros(6)).smooth
+        assert best.objective <= min(empty, *(s.objective for _, s in results)) * (1 + 1e-12)
+        assert [name for name, _ in results] == [start.name for start in made]
+        assert all(solution.state is None for _, solution in results)
