@@ -64,6 +64,14 @@ def test_every_kind_is_opened_with_the_same_content(kind, rng, tmp_path, monkeyp
     assert_allclose(total, s.sum())
 
 
+def test_rows_have_targets_and_weights_of_their_own(rng):
+    rows = ArrayRows(rng.normal(size=(30, 3)), rng.normal(size=30))
+    assert open_rows(rows, None, None, check_arrays) is rows
+    for y, s in ((np.zeros(30), None), (None, np.ones(30))):
+        with pytest.raises(TypeError, match="Rows bring their targets and weights"):
+            open_rows(rows, y, s, check_arrays)
+
+
 def test_only_tables_in_memory_are_in_memory(rng, tmp_path):
     X, y = rng.normal(size=(30, 3)), rng.normal(size=30)
     pd.DataFrame(X, columns=list("abc")).assign(y=y).to_parquet(tmp_path / "rows.parquet")

@@ -25,11 +25,16 @@ def open_rows(X: Any, y: Any, sample_weight: Any, check_arrays: CheckArrays) -> 
     ----------
     X : array-like, data frame, memory map, device array, Dask collection, path or Rows
     y : array-like, Dask collection, or the name of a column of Parquet files
+        None for Rows, which have their own.
     sample_weight : the same, or None
     check_arrays : callable
         Validates tables in memory: ``check_arrays(X, y)`` returns both as arrays.
     """
     if isinstance(X, Rows):
+        if y is not None or sample_weight is not None:
+            raise TypeError(
+                "Rows bring their targets and weights with them: pass y=None and no sample_weight."
+            )
         return X
     if isinstance(X, (str, os.PathLike)):
         if not isinstance(y, str):
