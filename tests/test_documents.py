@@ -87,3 +87,40 @@ def test_a_kernel_of_your_own_from_the_guide(rng):
     )
     model.fit(X, np.sin(2 * X[:, 2]))
     assert list(model.get_support(indices=True)) == [2]
+
+
+def test_a_kind_of_rows_of_your_own_from_the_guide():
+    """The guide's class is short, reads a block at a time, and gives the answer of an array."""
+    import numpy as np
+
+    from kernelknife import KnifeClassifier, KnifeRegressor
+
+    page = ROOT / "docs" / "guide" / "extending.md"
+    snippets = SNIPPET.findall(page.read_text(encoding="utf-8"))
+    (code,) = (code for code in snippets if "LocalRows" in code)
+    assert len(code.splitlines()) < 40
+    namespace = {}
+    for snippet in snippets:
+        exec(compile(snippet, str(page), "exec"), namespace)
+    rows, dataset = namespace["DatasetRows"], namespace["Dataset"]
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(700, 6))
+    y = np.sin(2 * X[:, 1]) + X[:, 4] * X[:, 2]
+    read = []
+
+    class Watched(dataset):
+        def __getitem__(self, index):
+            read.append(len(range(self.shape[0])[index]))
+            return super().__getitem__(index)
+
+    options = {"centers": X[::35], "sparsity": 5.0}
+    here = KnifeRegressor(**options).fit(X, y)
+    there = KnifeRegressor(**options).fit(rows(Watched(X), y), None)
+    np.testing.assert_allclose(there.weights_, here.weights_, atol=1e-8)
+    np.testing.assert_allclose(there.predict(rows(Watched(X))), here.predict(X), atol=1e-8)
+    assert list(there.get_support(indices=True)) == [1, 2, 4]
+    assert sum(read) > 10 * 700, "it is read again for every pass, and never kept"
+    labels = np.where(y > 0, "up", "down")
+    model = KnifeClassifier(**options).fit(rows(dataset(X), labels), None)
+    assert (model.predict(rows(dataset(X))) == labels).mean() > 0.95
+    assert [block.n_rows for block in rows(dataset(X)).blocks(2**20)] == [256, 256, 188]
