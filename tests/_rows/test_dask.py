@@ -3,6 +3,7 @@
 import os
 import signal
 
+import dask
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
@@ -26,6 +27,14 @@ def cluster():
         distributed.Client(workers) as client,
     ):
         yield client
+
+
+@pytest.fixture
+def no_cluster(monkeypatch):
+    """Rows see no cluster, and Dask itself does not use one that other tests have started."""
+    monkeypatch.setattr("kernelknife._rows.dask.running_client", lambda: None)
+    with dask.config.set(scheduler="synchronous"):
+        yield
 
 
 @pytest.fixture
@@ -126,8 +135,8 @@ def test_the_command_on_a_cluster(cluster, planted, monkeypatch, capsys, write_f
     assert "There is no Dask scheduler at tcp://127.0.0.1:9" in capsys.readouterr().err
 
 
-def test_dask_without_a_cluster_and_data_frames(planted, monkeypatch):
-    monkeypatch.setattr("kernelknife._rows.dask.running_client", lambda: None)
+@pytest.mark.usefixtures("no_cluster")
+def test_dask_without_a_cluster_and_data_frames(planted):
     X, y = planted
     frame = dd.from_pandas(pd.DataFrame(X, columns=list("abcdefgh")), npartitions=4)
     target = dd.from_pandas(pd.Series(y), npartitions=4)
@@ -135,8 +144,8 @@ def test_dask_without_a_cluster_and_data_frames(planted, monkeypatch):
     assert list(model.get_feature_names_out()) == ["b", "e", "g"]
 
 
-def test_dask_chunks_that_differ(planted, monkeypatch):
-    monkeypatch.setattr("kernelknife._rows.dask.running_client", lambda: None)
+@pytest.mark.usefixtures("no_cluster")
+def test_dask_chunks_that_differ(planted):
     X, y = planted
     lazy = da.from_array(X, chunks=(130, 3)), da.from_array(y, chunks=90)
     assert_array_equal(
