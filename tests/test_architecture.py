@@ -27,13 +27,14 @@ TESTS = Path(__file__).parent
 # From top to bottom: a room imports from its own layer and from those above it.
 LAYERS = (
     ("_support",),
-    ("forms", "kernels", "losses"),
+    ("forms", "basis", "kernels", "losses"),
     ("_rows",),
     ("_prepare",),
     ("_problem",),
     ("solvers",),
     ("_search",),
     ("machine",),
+    ("effects",),
     ("estimators",),
     ("path",),
     ("model_selection", "baselines", "datasets"),

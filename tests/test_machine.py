@@ -74,7 +74,7 @@ def test_nothing_but_selected_columns_and_used_rows_is_kept(fitted):
     model, _ = fitted
     machine = model._machine
     assert_array_equal(machine.columns.index, model.get_support(indices=True))
-    assert machine.vectors.shape == (len(machine.support), len(machine.columns))
+    assert machine.vectors.shape == (len(machine.support), machine.columns.n_seen)
     assert machine.coef.any(axis=1).all()
 
 

@@ -37,6 +37,7 @@ from kernelknife._search import (
 from kernelknife._support.checks import check_number
 from kernelknife._support.progress import SILENT, Task, root_task
 from kernelknife._support.threads import limited_blas
+from kernelknife.effects import Effect, EffectTable, decompose, evaluate_effect, rank_effects
 from kernelknife.kernels import check_kernel
 from kernelknife.losses import Loss, check_loss
 from kernelknife.machine import build_machine
@@ -280,6 +281,67 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
         before = kernel(Z, Z, np.full(Z.shape[1], 0.5 / Z.shape[1]))
         return before, machine.kernel_matrix(sample.X)
 
+    # -- effects ----------------------------------------------------------------------
+
+    def _column_names(self) -> np.ndarray:
+        names = getattr(self, "feature_names_in_", None)
+        if names is not None:
+            return names
+        return np.array([f"x{j}" for j in range(self.n_features_in_)], dtype=object)
+
+    def effects(self) -> EffectTable:
+        """Return what the columns do alone and together, for additive and ANOVA kernels.
+
+        Returns
+        -------
+        EffectTable
+            Every main effect, pair (and triple) with its share of the fitted variance, the largest
+            first.
+        """
+        check_is_fitted(self)
+        return rank_effects(self._machine, self._column_names())
+
+    def effect(self, *columns: Any) -> Effect:
+        """Return one effect on a grid of values, for additive and ANOVA kernels.
+
+        Parameters
+        ----------
+        *columns : str or int
+            A selected column, by name (``"x3"`` where the data had no names) or index, or two of
+            them (three, with ``Anova(order=3)``) for what they do together.
+
+        Returns
+        -------
+        Effect
+        """
+        check_is_fitted(self)
+        return evaluate_effect(self._machine, self._column_names(), columns)
+
+    def effect_values(self, X: Any) -> tuple[np.ndarray, dict[tuple[str, ...], np.ndarray]]:
+        """Return every effect at given rows, for additive and ANOVA kernels.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        constant : ndarray of shape (n_outputs,)
+        effects : dict
+            From names of columns to arrays of shape (n_samples, n_outputs). Constant and effects
+            add up to the prediction of a regressor, or to the scores of a classifier.
+        """
+        check_is_fitted(self)
+        sample, _ = self._rows_to_predict(X).load()
+        machine, names = self._machine, self._column_names()
+        constant, effects = decompose(machine, machine.columns.take(sample.X))
+        scale, center = machine.targets.scale, machine.targets.center
+        named = {
+            tuple(str(names[machine.columns.index[j]]) for j in chosen): values * scale
+            for chosen, values in effects.items()
+        }
+        return constant * scale + center, named
+
     # -- prediction -------------------------------------------------------------------
 
     def _check_array(self, X: Any) -> np.ndarray:
@@ -319,8 +381,10 @@ class KnifeRegressor(RegressorMixin, _BaseKnife):
     Parameters
     ----------
     kernel : str or Kernel, default="rbf"
-        "linear", "rbf", "polynomial", "laplace", "matern", "rational_quadratic", "sigmoid",
-        or an object from :mod:`kernelknife.kernels`.
+        "rbf" is one joint function of the selected columns, "additive" a sum of separate
+        effects, "anova" such a sum with interactions of pairs. Also "linear", "polynomial",
+        "laplace", "matern", "rational_quadratic", "sigmoid", or an object from
+        :mod:`kernelknife.kernels`.
     loss : str or Loss, default=None
         "squared" (what None stands for), "huber", or an object from
         :mod:`kernelknife.losses`.
@@ -393,7 +457,8 @@ default="kmeans++"
         Steps from the best start, and factorisations of the coefficient system in all.
     converged_ : bool
         Whether the weights and the coefficients satisfy their optimality conditions to ``tol``.
-        For the linear kernel the minimum is then the global one; for the others it is a local
+        For the linear and the additive kernel, which are convex, the minimum is then the global
+        one, certified by ``kkt_residual_``, and needs no starts; for the others it is a local
         one, the best of several starts.
     kkt_residual_ : float
         How far the weights are from a stationary point; it has no units.

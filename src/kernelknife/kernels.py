@@ -46,7 +46,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from kernelknife._support.arrays import exponential, namespace
+from kernelknife._support.arrays import exponential, namespace, to_host
 from kernelknife._support.checks import check_number, resolve
 from kernelknife.basis import make_basis
 from kernelknife.forms import FORMS, Scaled
@@ -116,11 +116,6 @@ class Kernel(BaseEstimator, ABC):
             return
         if getattr(cls.__base__.profile, "__isabstractmethod__", False):
             return  # a kernel of its own
-        if "profile" in own and "slope" not in own:
-            raise TypeError(
-                f"{cls.__name__} has a profile of its own, so it needs a slope of its own too: the "
-                f"slope of {cls.__base__.__name__} belongs to another profile."
-            )
         if "curve" not in own:
             cls.curve = None
         for name in SHORTCUTS:
@@ -193,28 +188,6 @@ class Kernel(BaseEstimator, ABC):
         """Whether :meth:`hessian` can be had: the kernel has a curve, its form a product."""
         return self.curve is not None and hasattr(self._form, "hessian")
 
-    def grouped_hessian(self, X, S, K, C, first):
-        """Return what :meth:`hessian` does for ``X``, ``X`` and ``C``, ``C``, summed over groups.
-
-        The columns of a group begin at ``first``. A group's share of the form is one matrix, so
-        that the work grows with the groups and not with their columns.
-        """
-        n, ends = len(X), [*first[1:], X.shape[1]]
-        curve = self._scaled_curve(S, K)
-        H = np.zeros((len(first), len(first)))
-        # A Newton step need not have more digits, and these arrays are read more than computed.
-        kind = np.float32 if np.abs(X).max(initial=0.0) < SINGLE_RANGE else np.float64
-        X, one = X.astype(kind), kind(1.0)
-        step = max(1, GROUPED_NUMBERS // (len(first) * n))
-        for start in range(0, n, step):
-            rows = slice(start, start + step)
-            M = (curve.factor * curve.matrix[rows] * (C[rows] @ C.T)).astype(kind)
-            parts = np.empty((len(first), M.size), dtype=kind)
-            for j, (a, z) in enumerate(zip(first, ends, strict=True)):
-                parts[j] = self._form.matrix(X[rows, a:z], X[:, a:z], one).ravel()
-            H += (parts * M.ravel()) @ parts.T
-        return H
-
     def hessian(self, X, Z, S, K, U, A):
         """Return ``sum_il (U A')_il phi''(S_il) (dS_il / dv_j) (dS_il / dv_k)``, shape (p, p)."""
         M = self._scaled_curve(S, K)
@@ -222,6 +195,33 @@ class Kernel(BaseEstimator, ABC):
         right = left if A is U else [A[:, q] for q in range(A.shape[1])]
         parts = (self._form.hessian(M, X, Z, *pair) for pair in zip(left, right, strict=True))
         return sum(parts)
+
+    def grouped_hessian(self, X, Z, S, K, U, A, first):
+        """Return what :meth:`hessian` does, summed over groups of columns that begin at ``first``.
+
+        A group's share of the form is one matrix, so that the work grows with the groups and not
+        with their columns.
+        """
+        xp, ends = namespace(X), [*first[1:], X.shape[1]]
+        curve = self._scaled_curve(S, K)
+        size = max(float(xp.max(xp.abs(X))), float(xp.max(xp.abs(Z)))) if X.shape[0] else 0.0
+        # A Newton step need not have more digits, and these arrays are read more than computed.
+        kind = xp.float32 if size < SINGLE_RANGE else xp.float64
+        X, Z = xp.astype(X, kind), xp.astype(Z, kind)
+        H = np.zeros((len(first), len(first)))
+        step = max(1, GROUPED_NUMBERS // (len(first) * Z.shape[0]))
+        for start in range(0, X.shape[0], step):
+            rows = slice(start, min(start + step, X.shape[0]))
+            M = curve.factor * curve.matrix[rows, :] * (U[rows, :] @ A.T)
+            M = xp.reshape(xp.astype(M, kind), (-1,))
+            parts = xp.stack(
+                [
+                    xp.reshape(self._form.matrix(X[rows, a:z], Z[:, a:z], 1.0), (-1,))
+                    for a, z in zip(first, ends, strict=True)
+                ]
+            )
+            H += to_host((parts * M) @ parts.T)
+        return H
 
 
 class Linear(Kernel):
@@ -304,6 +304,7 @@ class Additive(_Expanding):
 
     linear_in_weights = True
     convex = True
+    order = 1  # columns that act together
 
     def profile(self, s):
         return s
@@ -605,4 +606,24 @@ def check_kernel(kernel):
     -------
     Kernel
     """
-    return resolve(kernel, KERNELS, Kernel, "kernel")
+    kernel = resolve(kernel, KERNELS, Kernel, "kernel")
+    if type(kernel) not in KERNELS.values():
+        _check_derivatives(kernel)
+    return kernel
+
+
+def _check_derivatives(kernel):
+    """Raise where the slope or the curve of a user's kernel is not that of its profile."""
+    s, step = np.array([[0.1, 0.4, 0.9, 1.7]]), 1e-5
+    functions = [("slope", kernel.profile, kernel.slope)]
+    if kernel.curve is not None:
+        functions.append(("curve", lambda s: kernel.slope(s, kernel.profile(s)), kernel.curve))
+    for name, function, derivative in functions:
+        numeric = (np.asarray(function(s + step)) - np.asarray(function(s - step))) / (2.0 * step)
+        given = np.asarray(derivative(s, kernel.profile(s)))
+        if not np.allclose(given, numeric, rtol=1e-3, atol=1e-6 * (1.0 + np.abs(numeric).max())):
+            raise ValueError(
+                f"The {name} of {kernel!r} is not the derivative of its "
+                f"{'profile' if name == 'slope' else 'slope'}: at s = {s[0, 1]} it is "
+                f"{given[0, 1]:.6g} where differences give {numeric[0, 1]:.6g}."
+            )

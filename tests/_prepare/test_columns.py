@@ -87,11 +87,11 @@ def test_some_columns_are_taken_from_all_or_given_alone(rng):
     columns = Columns(np.array([1, 3]), np.array([1.0, 2.0]), np.array([2.0, 4.0]))
     expected = (X[:, [1, 3]] - [1.0, 2.0]) / [2.0, 4.0]
     assert_allclose(columns.take(X), expected)
-    assert_allclose(columns.standardize(X[:, [1, 3]]), expected)
+    assert_allclose(columns.transform(X[:, [1, 3]]), expected)
     block = next(ArrayRows(X).blocks())
     assert_allclose(columns.of_block(block), expected)
     last = columns.restricted(np.array([1]))
-    assert len(last) == 1
+    assert last.n_seen == 1
     assert_allclose(last.take(X), expected[:, 1:])
 
 

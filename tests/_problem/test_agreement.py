@@ -103,12 +103,7 @@ def without_null_space(name):
     "kernel",
     [
         *filter(without_null_space, SUPPORTED),
-        pytest.param(
-            "linear",
-            marks=pytest.mark.xfail(
-                strict=True, reason="the coefficients of centres do not know absent columns"
-            ),
-        ),
+        "linear",
     ],
 )
 def test_what_an_absent_feature_would_bring(kernel, loss, rng):

@@ -81,7 +81,7 @@ def test_one_newton_step_minimises_a_quadratic(fit_intercept, rng):
     norm = norm_matrix(one.Z, one.setting, 1e-8)
     zeros = np.zeros((M + 1, K))
     sums = newton_sums(one.block, one.Z, one.setting, zeros[:M], zeros[M])
-    step = newton_step(sums, norm, alpha, zeros, fit_intercept, constant=True)
+    step = newton_step(sums, norm, alpha, zeros, fit_intercept, constant=True, loss_scale=1.0)
     after = step.summary.after
 
     def value(C, b):

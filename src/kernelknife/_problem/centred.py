@@ -64,7 +64,7 @@ STEP_LENGTHS = (1.0, 0.25, 0.0625)
 NULL_ROWS = 10_000  # rows that tell the objective of a constant, which is only a scale
 # Most weights for which the exact Hessian is computed: it takes one more pass over the rows, and
 # beyond this number that pass costs more than the steps that it saves.
-HESSIAN_WEIGHTS = 16
+HESSIAN_WEIGHTS, HESSIAN_GROUPS = 16, 12  # of one column each, of several
 # Rows of the sample that tells where to begin: enough for the centres and for weak features.
 SAMPLE_ROWS, SAMPLE_ROWS_PER_CENTER = 5000, 10
 WORTH_A_SAMPLE = 3  # times as many rows as the sample has, so that it pays to begin there
@@ -355,7 +355,8 @@ class CentredProblem(Problem):
         reduced = self.rows.apply(reduced_model, sums, state.step, self.fit_intercept, m)
         gradient, Q = self.rows.fetch(reduced)
         gradient = gradient + chain(self._norm_gradient(state, subset, setting))
-        few = 0 < len(subset.active) <= HESSIAN_WEIGHTS and self.features.owner is None
+        most = HESSIAN_WEIGHTS if subset.first is None else HESSIAN_GROUPS
+        few = 0 < len(subset.active) <= most
         H = None
         if self.sticky and few and self.kernel.twice_differentiable:
             H = self._exact_hessian(state, subset, setting, chain, sums, gradient)
@@ -401,7 +402,11 @@ class CentredProblem(Problem):
         in_v, Q = self.rows.fetch(self.rows.apply(_first_two, parts))
         self._response = (state, parts)
         w = state.w[subset.active]
-        in_v = in_v + self.alpha * self.kernel.hessian(Z, Z, S, M, c, c)
+        if subset.first is None:
+            own_v = self.kernel.hessian(Z, Z, S, M, c, c)
+        else:
+            own_v = self.kernel.grouped_hessian(Z, Z, S, M, c, c, subset.first)
+        in_v = in_v + self.alpha * own_v
         H = Q + 4.0 * np.multiply.outer(w, w) * in_v
         H.flat[:: len(H) + 1] += gradient / w
         return 0.5 * (H + H.T)

@@ -339,7 +339,7 @@ class ExactProblem(Problem):
         if first is None:
             H = self.kernel.hessian(X, X, S, K, C, C)
         else:
-            H = self.kernel.grouped_hessian(X, S, K, C, first)
+            H = self.kernel.grouped_hessian(X, X, S, K, C, C, first)
         H *= -4.0 * self.alpha * np.multiply.outer(w, w)
         H += V.T @ V
         H.flat[:: len(H) + 1] += gradient / w

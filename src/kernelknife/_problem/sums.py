@@ -167,7 +167,9 @@ def second_sums(block: Block, Z: Any, setting: Setting, C: Any, b: Any, chain: C
     kernel = setting.kernel
     St = None if S is None else S.T
     turned = [chain(kernel.jacobian(Z, X, St, K.T, G[:, q])) for q in range(G.shape[1])]
-    return kernel.hessian(X, Z, S, K, G, C), xp.stack(turned)
+    if chain.first is None:
+        return kernel.hessian(X, Z, S, K, G, C), xp.stack(turned)
+    return kernel.grouped_hessian(X, Z, S, K, G, C, chain.first), xp.stack(turned)
 
 
 def gradient_sums(block: Block, Z: Any, setting: Setting, C: Any, b: Any) -> tuple:

@@ -26,7 +26,10 @@ INTERRUPTED = 130  # the exit status that shells expect after Ctrl-C
 # compares them.
 Kernel = StrEnum(
     "Kernel",
-    ["linear", "rbf", "polynomial", "laplace", "matern", "rational_quadratic", "sigmoid"],
+    [
+        *("linear", "additive", "anova", "rbf", "polynomial"),
+        *("laplace", "matern", "rational_quadratic", "sigmoid"),
+    ],
 )
 Loss = StrEnum(
     "Loss", ["squared", "huber", "squared_hinge", "huberized_hinge", "hinge", "logistic"]

@@ -1,4 +1,4 @@
-"""The paper's data: three simulated problems, and loaders of its three measured ones.
+"""Data: the paper's three simulated problems, separate effects, and loaders of the measured data.
 
 The generators put the true features first and return ``X, y``. The loaders return a
 ``sklearn.utils.Bunch`` with data frames. They read files that we may not distribute;
@@ -11,7 +11,12 @@ from kernelknife.datasets._measured import (
     load_parkinsons,
     load_vowel,
 )
-from kernelknife.datasets._simulated import make_linear, make_sinusoidal, make_skin_of_orange
+from kernelknife.datasets._simulated import (
+    make_linear,
+    make_separate_effects,
+    make_sinusoidal,
+    make_skin_of_orange,
+)
 
 __all__ = [
     "DataFileError",
@@ -19,6 +24,7 @@ __all__ = [
     "load_parkinsons",
     "load_vowel",
     "make_linear",
+    "make_separate_effects",
     "make_sinusoidal",
     "make_skin_of_orange",
 ]

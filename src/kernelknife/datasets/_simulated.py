@@ -4,11 +4,12 @@ Every generator puts the true features first and returns ``X, y``.
 """
 
 import numpy as np
-from sklearn.utils import check_random_state
+from scipy.stats import norm
+from sklearn.utils import Bunch, check_random_state
 
 from kernelknife._support.checks import check_number
 
-__all__ = ["make_linear", "make_sinusoidal", "make_skin_of_orange"]
+__all__ = ["make_linear", "make_separate_effects", "make_sinusoidal", "make_skin_of_orange"]
 
 COEFFICIENTS = (6.0, -4.0, 3.0, 2.0, -2.0)  # of the true features, as in the paper
 # Squared radii between which the class around the other lies, as in the paper.
@@ -98,3 +99,82 @@ def make_skin_of_orange(n_samples=100, n_noise=6, random_state=None):
         squared_radius = np.sum(X[outside, :4] ** 2, axis=1)
         outside = outside[(squared_radius < INNER) | (squared_radius > OUTER)]
     return X, y
+
+
+EFFECTS = ("shell", "checkerboard", "sum")  # each of two features of its own
+SIGNAL_TO_NOISE = 3.0  # deviation of the sum of effects over that of its noise
+
+
+def make_separate_effects(
+    n_samples=500,
+    n_noise=60,
+    effects=("shell", "checkerboard", "sum"),
+    union=True,
+    random_state=None,
+):
+    """Effects of disjoint pairs of features, united into classes or added up to a number.
+
+    All features are standard normal. A shell is positive between two radii of its pair, a
+    checkerboard where the product of its pair is large, a sum where the sum of its pair is. Each is
+    positive for the same share of rows, so that about half of the rows are positive for at least
+    one of them.
+
+    Parameters
+    ----------
+    n_samples : int, default=500
+    n_noise : int, default=60
+        Number of features without effect.
+    effects : sequence of {"shell", "checkerboard", "sum"}
+        Each takes the next two features.
+    union : bool, default=True
+        Whether ``y`` holds classes, 1 where at least one effect is positive. Otherwise it is the
+        sum of the effects, each scaled to variance 1, plus noise of a third of its deviation.
+    random_state : int, RandomState or None, default=None
+
+    Returns
+    -------
+    Bunch
+        With ``data``, ``target``, ``relevant`` (indices of the true features) and ``pairs`` (the
+        features of every effect, by its name).
+
+    Examples
+    --------
+    >>> from kernelknife.datasets import make_separate_effects
+    >>> table = make_separate_effects(300, 10, effects=("shell", "sum"), random_state=0)
+    >>> table.data.shape, table.pairs
+    ((300, 14), {'shell': (0, 1), 'sum': (2, 3)})
+    """
+    check_number(n_samples, "n_samples", low=1, integer=True)
+    check_number(n_noise, "n_noise", integer=True)
+    effects = list(effects)
+    unknown = [name for name in effects if name not in EFFECTS]
+    if unknown or not effects or len(set(effects)) < len(effects):
+        raise ValueError(
+            f"effects must be different names among {', '.join(EFFECTS)}, got {effects!r}."
+        )
+    rng = check_random_state(random_state)
+    X = rng.standard_normal((n_samples, 2 * len(effects) + n_noise))
+    pairs = {name: (2 * i, 2 * i + 1) for i, name in enumerate(effects)}
+    # Each effect is positive for so many rows that together they cover half of them.
+    share = 1.0 - 0.5 ** (1.0 / len(effects))
+    strengths = [_strength(name, X[:, pairs[name]], share) for name in effects]
+    if union:
+        y = (np.array(strengths) > 0).any(axis=0).astype(int)
+    else:
+        signal = np.sum([strength / strength.std() for strength in strengths], axis=0)
+        y = signal + signal.std() / SIGNAL_TO_NOISE * rng.standard_normal(n_samples)
+    return Bunch(data=X, target=y, relevant=np.arange(2 * len(effects)), pairs=pairs)
+
+
+def _strength(name, pair, share):
+    """Return a number per row that is positive for about this share of rows."""
+    if name == "sum":
+        return pair.sum(axis=1) - np.sqrt(2.0) * norm.ppf(1.0 - share)
+    if name == "checkerboard":
+        # The product of two standard normal numbers, whose quantiles have no formula.
+        draws = np.random.default_rng(0).standard_normal((2, 200_000)).prod(axis=0)
+        return pair.prod(axis=1) - np.quantile(draws, 1.0 - share)
+    # The squared radius has an exponential distribution; the shell begins at a radius of 1.
+    squared = (pair**2).sum(axis=1)
+    outer = -2.0 * np.log(np.exp(-0.5) - share)
+    return np.minimum(squared - 1.0, outer - squared)

@@ -1,0 +1,230 @@
+"""The effects that an additive or ANOVA machine is made of.
+
+With ``a_j = v_j phi_j(x_j)' phi_j(z_j)`` the kernel is ``s + s**2 / 2 (+ s**3 / 6)`` of
+``s = sum_j a_j``, and multiplying out leaves terms of one column, of two and of three:
+
+    a_j + a_j**2 / 2 (+ a_j**3 / 6)            what column j does alone
+    a_j a_k (+ (a_j**2 a_k + a_j a_k**2) / 2)  what j and k do together
+    a_j a_k a_l                                what three do together
+
+Summed over the coefficients they are functions that can be drawn, and together with a constant they
+are the prediction. Each is centred on the machine's support vectors.
+"""
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from kernelknife._support.optional import import_optional
+from kernelknife.machine import Machine
+
+__all__ = ["Effect", "EffectShare", "EffectTable", "decompose", "evaluate_effect", "rank_effects"]
+
+GRID_POINTS = 50  # values of a column that an effect is evaluated at, unless it has few
+
+
+@dataclass(frozen=True)
+class EffectShare:
+    """How much one effect contributes.
+
+    Attributes
+    ----------
+    names : tuple of str
+        One column for a main effect, two for a pair, three for a triple.
+    share : float
+        Its part of the variance of the fitted function: its covariance with the function, divided
+        by the function's variance. The shares of all effects add up to 1; one that works against
+        correlated others may be negative.
+    """
+
+    names: tuple[str, ...]
+    share: float
+
+
+@dataclass(frozen=True)
+class EffectTable:
+    """All effects of a machine, the largest first.
+
+    Attributes
+    ----------
+    effects : tuple of EffectShare
+    """
+
+    effects: tuple[EffectShare, ...]
+
+    def __iter__(self) -> Any:
+        return iter(self.effects)
+
+    def __len__(self) -> int:
+        return len(self.effects)
+
+    def __getitem__(self, i: int) -> EffectShare:
+        return self.effects[i]
+
+    def to_frame(self) -> Any:
+        """Return a pandas data frame with the columns ``effect``, ``order`` and ``share``."""
+        pandas = import_optional("pandas", "pandas", "EffectTable.to_frame")
+        return pandas.DataFrame(
+            {
+                "effect": [" x ".join(effect.names) for effect in self.effects],
+                "order": [len(effect.names) for effect in self.effects],
+                "share": [effect.share for effect in self.effects],
+            }
+        )
+
+
+@dataclass(frozen=True)
+class Effect:
+    """One effect on a grid of values.
+
+    Attributes
+    ----------
+    names : tuple of str
+    grids : tuple of ndarray
+        Values of each column, in the user's units.
+    values : ndarray of shape (len(grids[0]), ...) or with one more axis for several outputs
+        What the effect adds to the prediction of a regressor, or to the score of a classifier.
+    """
+
+    names: tuple[str, ...]
+    grids: tuple[np.ndarray, ...]
+    values: np.ndarray
+
+
+def decompose(
+    machine: Machine, Z: np.ndarray
+) -> tuple[np.ndarray, dict[tuple[int, ...], np.ndarray]]:
+    """Return the constant, shape (k,), and the values of every effect at some rows.
+
+    Parameters
+    ----------
+    machine : Machine
+        Of an additive or ANOVA kernel.
+    Z : ndarray of shape (n, d)
+        What the machine's kernel sees of the rows.
+
+    Returns
+    -------
+    constant : ndarray of shape (k,)
+    effects : dict
+        From columns (positions among the selected ones) to arrays of shape (n, k), on the scale
+        of the scores. Constant and effects add up to the scores.
+    """
+    order = _order(machine)
+    parts = range(len(machine.columns.index))
+    rows, anchors = _column_terms(machine, Z), _column_terms(machine, machine.vectors)
+    constant, effects = machine.intercept.copy(), {}
+    for size in range(1, order + 1):
+        for chosen in combinations(parts, size):
+            middle = _term([anchors[j] for j in chosen], order, machine.coef).mean(axis=0)
+            effects[chosen] = _term([rows[j] for j in chosen], order, machine.coef) - middle
+            constant = constant + middle
+    return constant, effects
+
+
+def _order(machine: Machine) -> int:
+    """Return how many columns act together at most; raise for kernels without effects."""
+    order = machine.kernel.order if machine.kernel.expands else 0
+    if not order:
+        raise ValueError(
+            f"{machine.kernel!r} is one joint function of its columns and has no separate effects: "
+            "fit with kernel='additive' or kernel='anova'."
+        )
+    return order
+
+
+def _column_terms(machine: Machine, Z: np.ndarray) -> list[np.ndarray]:
+    """Return ``a_j`` between some rows and the support vectors, for every column."""
+    terms = []
+    sources = machine.columns.sources
+    for j in range(len(machine.columns.index)):
+        mine = sources == j
+        terms.append((Z[:, mine] * machine.v[mine]) @ machine.vectors[:, mine].T)
+    return terms
+
+
+def _term(factors: list[np.ndarray], order: int, coef: np.ndarray) -> np.ndarray:
+    """Return one effect at some rows, not centred."""
+    if len(factors) == 1:
+        a = factors[0]
+        series = a if order == 1 else a * (1.0 + 0.5 * a)
+        if order == 3:
+            series = series + a**3 / 6.0
+    elif len(factors) == 2:
+        a, b = factors
+        series = a * b
+        if order == 3:
+            series = series * (1.0 + 0.5 * (a + b))
+    else:
+        series = factors[0] * factors[1] * factors[2]
+    return series @ coef
+
+
+def rank_effects(machine: Machine, names: np.ndarray) -> EffectTable:
+    """Return all effects with their shares of the fitted variance, the largest first."""
+    _, effects = decompose(machine, machine.vectors)
+    total = sum(effects.values()) if effects else np.zeros((1, 1))
+    total = total - total.mean(axis=0)
+    variance = max(float((total * total).sum()), 1e-300)
+    shares = [
+        EffectShare(
+            tuple(str(names[machine.columns.index[j]]) for j in chosen),
+            float((values * total).sum() / variance),
+        )
+        for chosen, values in effects.items()
+    ]
+    return EffectTable(tuple(sorted(shares, key=lambda effect: -effect.share)))
+
+
+def evaluate_effect(machine: Machine, names: np.ndarray, wanted: tuple[Any, ...]) -> Effect:
+    """Return one effect on a grid of its columns' values.
+
+    Parameters
+    ----------
+    machine : Machine
+    names : ndarray of str
+        Names of all columns of the user.
+    wanted : tuple of str or int
+        One to three of the selected columns, by name or index.
+    """
+    order = _order(machine)
+    chosen = tuple(_position(machine, names, column) for column in wanted)
+    if not 1 <= len(chosen) <= order or len(set(chosen)) < len(chosen):
+        raise ValueError(
+            f"{machine.kernel!r} has effects of 1 to {order} different columns, got {wanted!r}."
+        )
+    columns = machine.columns
+    grids = [columns.basis.functions[j].grid(GRID_POINTS) for j in chosen]
+    sources = columns.sources
+    terms = []
+    for axis, (j, grid) in enumerate(zip(chosen, grids, strict=True)):
+        mine = sources == j
+        seen = columns.basis.functions[j](grid)
+        term = (seen * machine.v[mine]) @ machine.vectors[:, mine].T
+        shape = [1] * len(chosen) + [term.shape[1]]
+        shape[axis] = len(grid)
+        terms.append(term.reshape(shape))
+    anchors = _column_terms(machine, machine.vectors)
+    middle = _term([anchors[j] for j in chosen], order, machine.coef).mean(axis=0)
+    values = (_term(terms, order, machine.coef) - middle) * machine.targets.scale
+    if machine.targets.squeeze:
+        values = values[..., 0]
+    units = tuple(
+        grid * columns.scale[j] + columns.center[j] for j, grid in zip(chosen, grids, strict=True)
+    )
+    return Effect(tuple(str(names[columns.index[j]]) for j in chosen), units, values)
+
+
+def _position(machine: Machine, names: np.ndarray, column: Any) -> int:
+    """Return where a column stands among the selected ones."""
+    index = machine.columns.index
+    if isinstance(column, (int, np.integer)):
+        where = np.flatnonzero(index == column)
+    else:
+        where = np.flatnonzero(np.asarray(names)[index] == column)
+    if not len(where):
+        shown = ", ".join(str(names[j]) for j in index[:10])
+        raise ValueError(f"{column!r} is not a selected column. Selected are: {shown or 'none'}.")
+    return int(where[0])
