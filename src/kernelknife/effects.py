@@ -165,7 +165,7 @@ def _term(factors: list[np.ndarray], order: int, coef: np.ndarray) -> np.ndarray
 def rank_effects(machine: Machine, names: np.ndarray) -> EffectTable:
     """Return all effects with their shares of the fitted variance, the largest first."""
     _, effects = decompose(machine, machine.vectors)
-    total = sum(effects.values()) if effects else np.zeros((1, 1))
+    total = np.sum(list(effects.values()), axis=0) if effects else np.zeros((1, 1))
     total = total - total.mean(axis=0)
     variance = max(float((total * total).sum()), 1e-300)
     shares = [
@@ -196,12 +196,13 @@ def evaluate_effect(machine: Machine, names: np.ndarray, wanted: tuple[Any, ...]
             f"{machine.kernel!r} has effects of 1 to {order} different columns, got {wanted!r}."
         )
     columns = machine.columns
-    grids = [columns.basis.functions[j].grid(GRID_POINTS) for j in chosen]
+    functions = () if columns.basis is None else columns.basis.functions
+    grids = [functions[j].grid(GRID_POINTS) for j in chosen]
     sources = columns.sources
     terms = []
     for axis, (j, grid) in enumerate(zip(chosen, grids, strict=True)):
         mine = sources == j
-        seen = columns.basis.functions[j](grid)
+        seen = functions[j](grid)
         term = (seen * machine.v[mine]) @ machine.vectors[:, mine].T
         shape = [1] * len(chosen) + [term.shape[1]]
         shape[axis] = len(grid)

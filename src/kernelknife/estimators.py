@@ -29,7 +29,6 @@ from kernelknife._rows import Rows, open_rows, open_rows_to_predict
 from kernelknife._search import (
     StartSettings,
     Trace,
-    empty_state,
     find_weights,
     follow_path,
     solve_for_count,
@@ -74,27 +73,27 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
 
     def __init__(
         self,
-        kernel="rbf",
-        loss=None,
+        kernel: Any = "rbf",
+        loss: Any = None,
         *,
-        alpha=1.0,
-        sparsity=1.0,
-        n_features_to_select=None,
-        solver="eliminate",
-        start="auto",
-        n_starts=0,
-        standardize=True,
-        fit_intercept=True,
-        feature_groups=None,
-        feature_costs=None,
-        n_centers=None,
-        centers="kmeans++",
-        refresh_centers=False,
-        memory_budget=2**31,
-        max_iter=None,
-        tol=1e-4,
-        n_jobs=None,
-        random_state=None,
+        alpha: float = 1.0,
+        sparsity: float = 1.0,
+        n_features_to_select: int | None = None,
+        solver: str = "eliminate",
+        start: Any = "auto",
+        n_starts: int = 0,
+        standardize: bool = True,
+        fit_intercept: bool = True,
+        feature_groups: Any = None,
+        feature_costs: Any = None,
+        n_centers: int | None = None,
+        centers: Any = "kmeans++",
+        refresh_centers: bool = False,
+        memory_budget: float = 2**31,
+        max_iter: int | None = None,
+        tol: float = 1e-4,
+        n_jobs: int | None = None,
+        random_state: Any = None,
     ):
         self.kernel = kernel
         self.loss = loss
@@ -148,7 +147,7 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
             publish(self, job, solution, results)
             if self.objective_ > empty_objective(job):
                 # The smooth loss in its place liked this machine better than the loss itself.
-                nothing = empty_state(job.problem)
+                nothing = job.problem.solve(np.zeros(job.problem.n_weights))
                 solution = Solution.at(nothing, solution.sparsity, nothing.smooth)
                 publish(self, job, solution, results)
         if not self.converged_:
@@ -159,7 +158,7 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
 
     def _open(self, X: Any, y: Any, sample_weight: Any) -> Rows:
         """Return the rows of any kind of data, and take over their names."""
-        vars(self).pop("feature_names_in_", None)  # of an earlier fit
+        self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
         rows = open_rows(X, y, sample_weight, partial(check_arrays, self))
         self.n_features_in_ = rows.shape[1]
         if rows.names is not None:
@@ -183,15 +182,15 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
 
     def _solve_for_count(self, job: Job, task: Task) -> tuple[Solution, list[tuple[str, Solution]]]:
         """Return the solution with exactly as many features as were asked for."""
-        available = job.problem.n_weights
-        check_number(self.n_features_to_select, "n_features_to_select", low=1, integer=True)
-        if self.n_features_to_select > available:
+        available, wanted = job.problem.n_weights, self.n_features_to_select
+        check_number(wanted, "n_features_to_select", low=1, integer=True)
+        if wanted is None or wanted > available:
             raise ValueError(
-                f"n_features_to_select={self.n_features_to_select} is more than the {available} "
-                "features (or groups) that are not constant."
+                f"n_features_to_select={wanted} is more than the {available} features (or groups) "
+                "that are not constant."
             )
         trace = trace_path(self, job, task=task)
-        solution = solve_for_count(job.problem, make_solver(self), trace, self.n_features_to_select)
+        solution = solve_for_count(job.problem, make_solver(self), trace, wanted)
         own = any(solution is point for point in trace.points)
         spent = trace.n_solves + (0 if own else solution.n_solves)
         solution = replace(solution, solves=(*solution.solves[:-1], spent))

@@ -6,6 +6,7 @@ product where it can. Its derivatives in ``v`` come contracted with a matrix ``M
 """
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -205,4 +206,4 @@ class AbsoluteForm:
         return u @ AbsoluteForm.jacobian(M, X, Z, a)
 
 
-FORMS = {"dot": DotForm, "distance": DistanceForm, "absolute": AbsoluteForm}
+FORMS: dict[str, Any] = {"dot": DotForm, "distance": DistanceForm, "absolute": AbsoluteForm}

@@ -112,9 +112,9 @@ class Kernel(BaseEstimator, ABC):
         """
         super().__init_subclass__(**options)
         own = cls.__dict__
-        if cls.__base__ is None or not ({"profile", "slope"} & own.keys()):
+        if not {"profile", "slope"} & own.keys():
             return
-        if getattr(cls.__base__.profile, "__isabstractmethod__", False):
+        if getattr(super(cls, cls).profile, "__isabstractmethod__", False):
             return  # a kernel of its own
         if "curve" not in own:
             cls.curve = None

@@ -60,6 +60,10 @@ RULES = ("min", "1se")
 LOWEST, HIGHEST = 1e-3, 10.0  # range of the default grid, per row
 FEW_ROWS = 200  # below, one split into folds is mostly luck, and three are made
 DEFAULT_FOLDS = 5
+ALPHAS = (0.1, 0.3, 1.0)  # to choose from, where none are given
+# The same for kernels that add up effects, whose single columns are cheaper at a small alpha and
+# whose pairs are cheaper at a large one.
+EFFECT_ALPHAS = (0.01, 0.1, 1.0)
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,7 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         kernel="rbf",
         loss=None,
         *,
-        alphas=(0.1, 0.3, 1.0),
+        alphas=None,
         sparsities=40,
         rule="min",
         scoring=None,
@@ -158,7 +162,7 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         -------
         self : object
         """
-        alphas = self._check_alphas()
+        alphas = self.alphas_ = self._check_alphas()
         if self.rule not in RULES:
             raise ValueError(f"rule must be 'min' or '1se', got {self.rule!r}.")
         refuse_lazy_rows(X, "Cross-validation")
@@ -211,7 +215,7 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     def _take_names(self, job: Job) -> None:
         """Take over number and names of the columns; names of an earlier fit are forgotten."""
         self.n_features_in_ = job.prepared.n_features
-        vars(self).pop("feature_names_in_", None)
+        self.__dict__.pop("feature_names_in_", None)
         if job.prepared.rows.names is not None:
             self.feature_names_in_ = job.prepared.rows.names
 
@@ -241,7 +245,10 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         return getattr(self.scoring, "__name__", "score")
 
     def _check_alphas(self):
-        alphas = np.atleast_1d(np.asarray(self.alphas, dtype=float))
+        given = self.alphas
+        if given is None:
+            given = EFFECT_ALPHAS if check_kernel(self.kernel).expands else ALPHAS
+        alphas = np.atleast_1d(np.asarray(given, dtype=float))
         if alphas.ndim != 1 or not len(alphas):
             raise ValueError("alphas must be a number or a list of numbers.")
         for alpha in alphas:
@@ -380,8 +387,9 @@ class KnifeRegressorCV(RegressorMixin, _BaseKnifeCV):
     ----------
     kernel : str or Kernel, default="rbf"
     loss : str or Loss, default=None
-    alphas : float or array-like, default=(0.1, 0.3, 1.0)
-        Penalties on the norm of the machine to try.
+    alphas : float or array-like, default=None
+        Penalties on the norm of the machine to try; ``alphas_`` tells them after a fit. None is
+        0.1, 0.3 and 1, and for additive and ANOVA kernels 0.01, 0.1 and 1.
     sparsities : int or array-like, default=40
         Number of weight penalties, or the increasing penalties themselves. A fold uses the
         same ones, or with a linear kernel in proportion to its rows: see the notes.
@@ -404,6 +412,8 @@ class KnifeRegressorCV(RegressorMixin, _BaseKnifeCV):
     ----------
     alpha_, sparsity_ : float
         The chosen penalties.
+    alphas_ : ndarray
+        The penalties on the norm that were tried.
     weights_ : ndarray of shape (n_features,)
     best_estimator_ : KnifeRegressor
         Fitted on all rows.

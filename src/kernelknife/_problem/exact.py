@@ -331,7 +331,7 @@ class ExactProblem(Problem):
         w = state.w[state.subset.active]
         C = state.inner.C
         X, S, K = state.X, state.S, state.K
-        used = C.any(axis=1).nonzero()[0]
+        used = np.flatnonzero(C.any(axis=1))
         if len(used) < len(C):
             X, C = X[used], C[used]
             S, K = _part(S, used, used), _part(K, used, used)

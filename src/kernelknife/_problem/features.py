@@ -111,7 +111,7 @@ class Features:
         self.n_columns, self.owner, self.squared = n_columns, owner, squared
         self.n_weights = n_columns if owner is None else int(owner.max()) + 1
         self.costs = np.ones(self.n_weights) if costs is None else np.asarray(costs, dtype=float)
-        self._order = None if owner is None else np.argsort(owner, kind="stable")
+        self._order = np.arange(n_columns) if owner is None else np.argsort(owner, kind="stable")
         self.everything = self.select(np.arange(self.n_weights))
 
     @classmethod

@@ -47,7 +47,9 @@ def refit_hinge(
     return C, b
 
 
-def _value_of(data: tuple, machine: tuple[np.ndarray, float]) -> float:
+def _value_of(
+    data: tuple[np.ndarray, np.ndarray, np.ndarray, float], machine: tuple[np.ndarray, float]
+) -> float:
     return _primal(*data, *machine)
 
 

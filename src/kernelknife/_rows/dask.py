@@ -144,7 +144,8 @@ class LazyRows(LocalRows):
         """Compute and yield one chunk after the other."""
         compute = import_optional("dask", EXTRA, "A Dask collection").compute
         for number, parts in enumerate(self.chunks.parts):
-            yield _make_block(*compute(*parts), number)
+            X, y, s = compute(*parts)
+            yield _make_block(X, y, s, number)
 
     def block_label(self, number: int) -> str:
         """Return the number of a chunk."""

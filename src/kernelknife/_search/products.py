@@ -9,6 +9,7 @@ Features and target are standardised here, so that under pure noise every sum be
 standard normal.
 """
 
+from collections.abc import Iterator
 from functools import reduce
 
 import numpy as np
@@ -33,7 +34,7 @@ MOST_FEATURES = 12
 ROUNDING = 1e-10
 
 
-def interacting_features(X, Y, weight):
+def interacting_features(X: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Return the columns whose products are correlated with a target, the strongest first.
 
     Parameters
@@ -61,7 +62,7 @@ def interacting_features(X, Y, weight):
     return np.array(list(chosen), dtype=int)
 
 
-def _strong_products(U, Y, weight):
+def _strong_products(U: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> list:
     """Return size and columns of every product of columns that is beyond the size of noise."""
     p, total = U.shape[1], weight.sum()
     strong = []
@@ -78,7 +79,7 @@ def _strong_products(U, Y, weight):
     return strong
 
 
-def affordable_rows(p, n_outputs, order=2):
+def affordable_rows(p: int, n_outputs: int, order: int = 2) -> int:
     """Return the number of rows that keeps the search within MOST_STEPS, 0 to skip it.
 
     Parameters
@@ -95,7 +96,7 @@ def affordable_rows(p, n_outputs, order=2):
     return rows if rows >= LEAST_ROWS else 0
 
 
-def _standardize(A, weight):
+def _standardize(A: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Return the columns centred and scaled; constant columns become zeros."""
     size = np.abs(A).max(axis=0)
     A = A - weight @ A / weight.sum()
@@ -104,24 +105,26 @@ def _standardize(A, weight):
     return A / np.where(varies, spread, 1.0) * varies
 
 
-def _scale_to_unit(t):
+def _scale_to_unit(t: np.ndarray) -> np.ndarray:
     """Return ``t`` with norm 1: its product with noise of variance 1 then has variance 1."""
     size = np.linalg.norm(t)
     return (t / size if size > 0 else t).astype(np.float32)
 
 
-def _noise_bound(count):
+def _noise_bound(count: float) -> float:
     """Return a bound that the largest of ``count`` standard normal numbers rarely exceeds."""
     return np.sqrt(2.0 * np.log(max(count, 2))) + MARGIN
 
 
-def _product_bound(order, p):
+def _product_bound(order: int, p: int) -> float:
     """Return the noise bound for all products of ``order`` different ones of ``p`` columns."""
     pairs = p * (p - 1) / 2
     return _noise_bound(pairs if order == 2 else pairs * (p - 2) / 3)
 
 
-def _candidates(U, t, single_effect, n_outputs):
+def _candidates(
+    U: np.ndarray, t: np.ndarray, single_effect: np.ndarray, n_outputs: int
+) -> Iterator[tuple]:
     """Yield the pairs and triples of columns whose product has a large sum with ``t``.
 
     Products whose columns all have a ``single_effect`` are left out.
@@ -138,7 +141,7 @@ def _candidates(U, t, single_effect, n_outputs):
         yield from _strongest(blocks, _product_bound(order, p))
 
 
-def _pair_sums(U, t, single_effect):
+def _pair_sums(U: np.ndarray, t: np.ndarray, single_effect: np.ndarray) -> Iterator[tuple]:
     """Yield one block: the sums with ``t`` of all products of two columns.
 
     With a block comes the column that each of its axes begins with. Sums of a column with itself,
@@ -150,7 +153,7 @@ def _pair_sums(U, t, single_effect):
     yield sums, (0, 0)
 
 
-def _triple_sums(U, t, single_effect):
+def _triple_sums(U: np.ndarray, t: np.ndarray, single_effect: np.ndarray) -> Iterator[tuple]:
     """Yield blocks of the sums with ``t`` of all products of three columns, as for pairs."""
     n, p = U.shape
     rows = np.ascontiguousarray(U.T)
@@ -172,7 +175,7 @@ def _triple_sums(U, t, single_effect):
         first += size
 
 
-def _strongest(blocks, bound):
+def _strongest(blocks: Iterator[tuple], bound: float) -> list:
     """Return the columns of the largest sums above the bound, the largest first."""
     sizes: dict[tuple, float] = {}
     most = 6 * MOST_CANDIDATES  # the same three columns may occur in six orders

@@ -27,8 +27,15 @@ INTERRUPTED = 130  # the exit status that shells expect after Ctrl-C
 Kernel = StrEnum(
     "Kernel",
     [
-        *("linear", "additive", "anova", "rbf", "polynomial"),
-        *("laplace", "matern", "rational_quadratic", "sigmoid"),
+        "linear",
+        "additive",
+        "anova",
+        "rbf",
+        "polynomial",
+        "laplace",
+        "matern",
+        "rational_quadratic",
+        "sigmoid",
     ],
 )
 Loss = StrEnum(

@@ -26,7 +26,7 @@ def question_piece(selection, source) -> str:
         Where the data came from.
     """
     table, search, model = selection.table, selection.search, selection.model
-    alphas = ", ".join(number(alpha) for alpha in np.atleast_1d(search.alphas))
+    alphas = ", ".join(number(alpha) for alpha in search.alphas_)
     terms = {
         "data": source or "a data frame",
         "rows and columns": f"{len(table.target)} rows, {table.features.shape[1]} columns to choose"

@@ -204,7 +204,7 @@ def compare_models(search, X, y, *, task, kernel, n_jobs) -> tuple[np.ndarray, S
     """
     machines = [
         _machine_with_all_columns(task, kernel, alpha, X.shape[1], search.n_centers)
-        for alpha in np.atleast_1d(search.alphas)
+        for alpha in search.alphas_
     ]
     with limited_blas(), warnings.catch_warnings():
         # scikit-learn warns of folds without test rows of a class, and of machines that have not
