@@ -50,6 +50,7 @@ class Curve:
     def __call__(self, z: Any) -> Any:
         """Return the functions at the values ``z``, shape (n, r)."""
         xp = namespace(z)
+        z = z + 0.0  # a column of a matrix, which some libraries search slowly and complain of
         positions, table = like(self.positions, z), like(self.table, z)
         after = xp.clip(xp.searchsorted(positions, z), 1, len(self.positions) - 1)
         low, high = xp.take(positions, after - 1, axis=0), xp.take(positions, after, axis=0)

@@ -8,7 +8,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from kernelknife._rows import Block, Rows, RowsError
 from kernelknife._rows.base import check_weights, concatenate
-from kernelknife._support.arrays import like, namespace, to_host
+from kernelknife._support.arrays import is_foreign, like, namespace, to_host
 
 __all__ = ["FEW_CLASSES", "TargetEncoder", "infer_task", "measure_targets"]
 
@@ -107,7 +107,9 @@ def measure_targets(rows: Rows, task: str, *, standardize: bool, robust: bool) -
 
 
 def _block_targets(block: Block) -> tuple[np.ndarray, np.ndarray]:
-    return np.asarray(block.y), np.asarray(block.s, dtype=float)
+    # Targets that have not been encoded may be texts, which are on the host already.
+    y = to_host(block.y) if is_foreign(block.y) else np.asarray(block.y)
+    return y, to_host(block.s)
 
 
 def _make_encoder(

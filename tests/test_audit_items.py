@@ -1,0 +1,189 @@
+"""What an audit found, one truth each: every test here failed when it was written."""
+
+import array_api_strict
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.utils.estimator_checks import check_estimator
+
+from kernelknife import (
+    KnifeClassifier,
+    KnifeClassifierCV,
+    KnifeRegressor,
+    KnifeRegressorCV,
+    knife_path,
+)
+from kernelknife._rows import RowsError
+from kernelknife.baselines import SIS, KernelRFE
+from kernelknife.kernels import RBF, Linear, Sigmoid
+
+
+@pytest.fixture
+def data(rng):
+    X = rng.normal(size=(90, 4))
+    return X, np.sin(2 * X[:, 1]) + 0.1 * rng.normal(size=90)
+
+
+def test_an_index_that_pandas_saved_is_no_feature_of_a_folder(data, tmp_path):
+    X, y = data
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(y=y)
+    frame = frame.sort_values("y")  # an index in disorder is saved as a column
+    frame.to_parquet(tmp_path / "part.parquet")
+    model = KnifeRegressor(n_centers=40, sparsity=5.0).fit(tmp_path, "y")
+    assert_array_equal(model.feature_names_in_, list("abcd"))
+    assert_array_equal(model.get_feature_names_out(), ["b"])
+
+
+@pytest.mark.parametrize("selector", [SIS(1), KernelRFE(1)], ids=repr)
+def test_whole_numbers_of_many_values_are_a_number(selector, rng):
+    X = rng.normal(size=(60, 3))
+    y = np.empty(60)
+    y[np.argsort(X[:, 2])] = np.arange(60.0)
+    selector.fit(X, y)
+    assert selector.task_ == "regression"
+    assert_array_equal(selector.get_support(indices=True), [2])
+    assert knife_path(X, y, sparsities=3).task == "regression"
+
+
+@pytest.mark.parametrize("base", [RBF, Linear])
+def test_a_subclass_is_differentiated_by_its_own_slope(base, rng, central_difference):
+    class Square(base):
+        def profile(self, s):
+            return 1.0 + s * s
+
+        def slope(self, s, k):
+            return 2.0 * s
+
+    X, v, a = rng.normal(size=(9, 3)), rng.uniform(0.2, 0.6, size=3), rng.normal(size=9)
+    kernel = Square()
+    numeric = central_difference(lambda u: kernel(X, X, u) @ a, v)
+    ours = kernel.jacobian(X, X, *kernel.evaluate(X, X, v), a)
+    assert_allclose(ours, numeric, atol=1e-6 * np.abs(numeric).max())
+
+
+def test_a_slope_of_another_profile_is_refused(data):
+    class Wrong(RBF):
+        def profile(self, s):
+            return 1.0 / (1.0 + s)
+
+    with pytest.raises(ValueError, match=r"slope of Wrong\(\) is not the derivative"):
+        KnifeRegressor(kernel=Wrong()).fit(*data)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "polynomial", "linear", "anova"])
+def test_permuting_columns_permutes_the_ranking(kernel, rng):
+    X = rng.normal(size=(60, 12))
+    y = np.sin(2 * X[:, 3]) + 0.5 * rng.normal(size=60)
+    order = rng.permutation(12)
+    # Few points, so that most features are gone at the first and only the tie-break ranks them.
+    grid = [20.0, 30.0]
+    plain = knife_path(X, y, kernel=kernel, sparsities=grid).ranking
+    shuffled = knife_path(X[:, order], y, kernel=kernel, sparsities=grid).ranking
+    assert_array_equal(shuffled, plain[order])
+
+
+def test_a_refit_on_an_array_forgets_the_names_of_a_frame(data):
+    X, y = data
+    for model in (KnifeRegressorCV(alphas=1.0, sparsities=3, cv=2), KnifeRegressor()):
+        model.fit(pd.DataFrame(X, columns=list("abcd")), y)
+        assert hasattr(model, "feature_names_in_")
+        model.fit(X, y)
+        assert not hasattr(model, "feature_names_in_")
+
+
+def test_a_scorer_without_sample_weights(data):
+    X, y = data
+    model = KnifeRegressorCV(alphas=1.0, sparsities=3, cv=2, scoring="neg_max_error")
+    with pytest.warns(UserWarning, match="takes no sample weights"):
+        model.fit(X, y, sample_weight=np.linspace(0.5, 2.0, 90))
+    assert np.isfinite(model.cv_results_["mean_test_score"]).all()
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_probabilities_stay_in_the_library_of_the_rows(n_classes, data):
+    X, y = data
+    codes = np.digitize(y, [0.0] if n_classes == 2 else [-0.5, 0.5])
+    model = KnifeClassifier(loss="logistic", n_centers=40, sparsity=2.0).fit(X, codes)
+    there = model.predict_proba(array_api_strict.asarray(X))
+    assert isinstance(there, type(array_api_strict.asarray(X)))
+    assert_allclose(np.asarray(there), model.predict_proba(X), atol=1e-10)
+
+
+def test_a_dask_frame_with_numbers_for_names(data, monkeypatch):
+    monkeypatch.setattr("kernelknife._rows.dask.running_client", lambda: None)
+    X, y = data
+    frame = dd.from_pandas(pd.DataFrame(X, columns=[10, 20, 30, 40]), npartitions=2)
+    model = KnifeRegressor(n_centers=30, sparsity=5.0).fit(frame, y)
+    named = pd.DataFrame(X, columns=["10", "20", "30", "40"])
+    assert_allclose(model.predict(frame).compute(), model.predict(named))
+
+
+def test_what_parquet_and_dask_must_not_cast(data, tmp_path, monkeypatch):
+    monkeypatch.setattr("kernelknife._rows.dask.running_client", lambda: None)
+    X, y = data
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(y=y)
+    frame.to_parquet(tmp_path / "numbers.parquet")
+    with pytest.raises(ValueError, match="Unknown label type: continuous"):
+        KnifeClassifier(n_centers=20).fit(tmp_path / "numbers.parquet", "y")
+    texts = frame.assign(y=np.where(y > 0, "up", None))
+    texts.to_parquet(tmp_path / "texts.parquet")
+    with pytest.raises(RowsError, match="missing values"):
+        KnifeClassifier(n_centers=20).fit(tmp_path / "texts.parquet", "y")
+    for name, column in (
+        ("dates", pd.date_range("2020", periods=90)),
+        ("words", X[:, 0].astype(str)),
+    ):
+        frame.assign(a=column).to_parquet(tmp_path / f"{name}.parquet")
+        with pytest.raises(RowsError, match=r"Column 'a' .*not numbers"):
+            KnifeRegressor(n_centers=20).fit(tmp_path / f"{name}.parquet", "y")
+        lazy = dd.from_pandas(frame.assign(a=column)[list("abcd")], npartitions=2)
+        with pytest.raises(RowsError, match=r"Column 'a' .*not numbers"):
+            KnifeRegressor(n_centers=20).fit(lazy, y)
+
+
+@pytest.mark.filterwarnings("ignore:The exact method needs")
+def test_over_the_budget_the_advice_can_be_followed(data):
+    X, y = data
+    for model, target in (
+        (KnifeClassifier(loss="hinge", memory_budget=1e4), y > 0),
+        (KnifeRegressor(kernel=Sigmoid(), memory_budget=1e4), y),
+    ):
+        with pytest.raises(ValueError, match="raise memory_budget to"):
+            model.fit(X, target)
+    with pytest.raises(ValueError, match="leave n_centers=None"):
+        KnifeClassifier(loss="hinge", n_centers=10).fit(X, y > 0)
+
+
+def test_a_random_state_gives_one_answer_for_any_number_of_workers(data):
+    scores = [
+        KnifeRegressorCV(
+            alphas=1.0, sparsities=4, cv=2, n_starts=2, n_jobs=n_jobs,
+            random_state=np.random.RandomState(0),
+        ).fit(*data).cv_results_["mean_test_score"]
+        for n_jobs in (1, 2)
+    ]  # fmt: skip
+    assert_array_equal(*scores)
+
+
+def test_several_metrics_are_refused_at_once(data):
+    with pytest.raises(ValueError, match="scoring must be one name or one callable"):
+        KnifeRegressorCV(scoring=["r2", "neg_mean_squared_error"]).fit(*data)
+
+
+def test_scikit_learns_checks_of_the_defaults_and_of_centers():
+    check_estimator(KnifeClassifierCV(), on_skip=None, legacy=False)
+    names = ("check_fit2d_1sample", "check_fit2d_1feature")
+    results = check_estimator(KnifeRegressor(n_centers=5), on_skip=None, on_fail=None)
+    failed = [r["check_name"] for r in results if r["status"] == "failed"]
+    assert not set(failed) & set(names)
+
+
+def test_a_path_says_whose_objective_it_is(data):
+    """For a loss that is not smooth the path's is the smooth one's, as its documentation says."""
+    X, y = data
+    path = knife_path(X, y > 0, loss="hinge", sparsities=[1.0])
+    smooth = knife_path(X, y > 0, loss="huberized_hinge", sparsities=[1.0])
+    assert_allclose(path.objective, smooth.objective)
+    assert "smooth loss that finds the weights" in type(path).__doc__
