@@ -156,14 +156,20 @@ def product_weights(
     None where there are none, or where ``base`` has them on top already. Many rows or columns
     make do with a random subset of the rows.
     """
-    most = min(PRODUCT_ROWS, affordable_rows(problem.n_columns, problem.n_outputs))
+    expands = problem.kernel.expands
+    n_looked_at = problem.n_weights if expands else problem.n_columns
+    most = min(PRODUCT_ROWS, affordable_rows(n_looked_at, problem.n_outputs))
     if not most:
         return None
     twin = problem.subsample(most, seed)
-    columns = interacting_features(twin.centers, twin.Y, twin.sample_weight)
+    everything, X = twin.features.everything, twin.centers
+    if expands and everything.first is not None:
+        # The first function of a column rises or falls with it, and stands for the column.
+        X = X[:, everything.columns[everything.first]]
+    columns = interacting_features(X, twin.Y, twin.sample_weight)
     n_columns, weights = len(columns), columns
     owner = twin.features.owner
-    if owner is not None:
+    if owner is not None and not expands:
         weights = np.unique(owner[columns])
         n_columns = int(np.isin(owner, weights).sum())
     if not len(weights) or base[weights].min() > np.delete(base, weights).max(initial=0.0):
@@ -189,7 +195,7 @@ def _make_starts(problem: Problem, settings: StartSettings) -> list[Start]:
     elif problem.convex:
         return [Start("scaled", scaled_weights(problem), relaxes=False)]
     elif problem.kernel.expands:
-        starts.append(_start_of_effects(problem, settings))
+        starts += _starts_of_effects(problem, settings)
     else:
         if start in ("auto", "scaled"):
             starts.append(Start("scaled", scaled_weights(problem)))
@@ -213,14 +219,23 @@ def _make_starts(problem: Problem, settings: StartSettings) -> list[Start]:
     return starts
 
 
-def _start_of_effects(problem: Problem, settings: StartSettings) -> Start:
-    """Return the start of a kernel that adds up effects of single columns and of pairs."""
+def _starts_of_effects(problem: Problem, settings: StartSettings) -> list[Start]:
+    """Return the starts of a kernel that adds up effects of single columns and of several."""
     weights, solves = None, 0
     if settings.start != "scaled" and problem.sticky:
         weights, solves = twin_weights(problem, settings.seed)
     if weights is None:
-        return Start("scaled", scaled_weights(problem), True, solves)
-    return Start("twin", weights, True, solves)
+        starts = [Start("scaled", scaled_weights(problem), True, solves)]
+    else:
+        starts = [Start("twin", weights, True, solves)]
+    if settings.start == "auto":
+        base = np.zeros(problem.n_weights) if weights is None else weights
+        lifted = product_weights(problem, base, settings.seed)
+        if lifted is not None:
+            starts.append(Start("products", lifted))
+            # Where the twin has kept noise alone, the features of the products do better without.
+            starts.append(Start("products alone", np.where(lifted > base, lifted, 0.0)))
+    return starts
 
 
 def relax(problem: Problem, solver: Solver, start: Start) -> Solution:
