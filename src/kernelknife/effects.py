@@ -37,10 +37,13 @@ class EffectShare:
         Its part of the variance of the fitted function: its covariance with the function, divided
         by the function's variance. The shares of all effects add up to 1; one that works against
         correlated others may be negative.
+    columns : tuple of int
+        Indices of these columns, which :meth:`kernelknife.KnifeRegressor.effect` takes as well.
     """
 
     names: tuple[str, ...]
     share: float
+    columns: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -172,6 +175,7 @@ def rank_effects(machine: Machine, names: np.ndarray) -> EffectTable:
         EffectShare(
             tuple(str(names[machine.columns.index[j]]) for j in chosen),
             float((values * total).sum() / variance),
+            tuple(int(machine.columns.index[j]) for j in chosen),
         )
         for chosen, values in effects.items()
     ]
