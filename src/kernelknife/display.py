@@ -762,7 +762,8 @@ class EffectsDisplay:
         axes = self._axes_or_new(axes)
         pairs = list(zip(self.effects, self.shares, strict=True))
         pairs.sort(key=lambda pair: len(pair[0].names))  # stable: otherwise the order stays
-        self.lines_, self.surfaces_ = [], []
+        self.lines_: list = []
+        self.surfaces_: list = []
         for ax, (effect, share) in zip(axes, pairs, strict=True):
             if len(effect.names) == 1:
                 self._draw_curve(ax, effect, line_kwargs)

@@ -35,6 +35,17 @@ def test_select_as_json(call, table):
     assert answer["settings"]["n_features"] == 3
 
 
+def test_columns_that_act_together_are_printed(call, tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(150, 4)), columns=list("abcd"))
+    path = tmp_path / "together.csv"
+    frame.assign(y=frame["a"] * frame["c"] + frame["b"]).to_csv(path, index=False)
+    code, out, _ = call("select", path, "-t", "y", "--kernel", "anova", *QUICK)
+    assert code == 0
+    assert "acting together" in out
+    assert "a and c" in out
+
+
 def test_noise_ends_with_status_one(call, tmp_path):
     rng = np.random.default_rng(3)
     frame = pd.DataFrame(rng.normal(size=(60, 4)), columns=list("abcy"))

@@ -3,7 +3,10 @@
 import os
 import re
 import shutil
+from dataclasses import replace
+from html import escape
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
@@ -12,6 +15,7 @@ import pytest
 from kernelknife import knife_path
 from kernelknife.datasets import make_sinusoidal, make_skin_of_orange
 from kernelknife.report import build_report
+from kernelknife.report.svg import SHADES
 from kernelknife.selection import select_features
 
 HOSTILE = "<script>window.hacked=1</script>\"'&|\\u2028</style>"
@@ -88,6 +92,41 @@ def test_tables_with_gaps_have_a_report(rng):
     frame.loc[[3, 4], ["a", "b", "kind"]] = pd.NA
     page = build_report(select_features(frame, "y", impute="median", alpha=0.3, n_features=4))
     assert "Pairs of the heaviest columns" in page
+
+
+@pytest.fixture(scope="module")
+def together():
+    """A product of two columns, one of them with a name that is code."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 4))
+    frame = pd.DataFrame(X, columns=[HOSTILE, "right", "wave", "noise"])
+    frame["y"] = 2 * X[:, 0] * X[:, 1] + np.sin(2 * X[:, 2])
+    return select_features(frame, "y", kernel="anova", alpha=0.1, folds=2, sparsity=2.0)
+
+
+def test_what_acts_together_is_named_and_drawn(together):
+    page = build_report(together)
+    assert "<script>window.hacked" not in page
+    assert "what a column on its own adds to the prediction; its average is zero" in page
+    section = page.split("<h2>What acts together</h2>")[1].split("<h2>")[0]
+    assert f"{escape(HOSTILE)} and right" in section
+    assert f"{100 * together.interactions[0].share:.1f} %" in section
+    assert 1 <= section.count("<svg") <= 4
+    assert "red raises the output" in section
+    assert len(section) < 200_000
+    # Every shade has a colour, in the light and in the dark.
+    for i in range(SHADES):
+        assert len(re.findall(rf"--h{i}: #", page)) == 2
+        assert f".kk .h{i} {{" in page
+    # Both parts of the picture are well-formed.
+    for svg in re.findall(r"<svg.*?</svg>", section, re.DOTALL):
+        ElementTree.fromstring(svg)
+
+
+def test_columns_that_act_alone_are_said_to(together, selection):
+    alone = build_report(replace(together, interactions=()))
+    assert "No two columns have more than 0.5 % of the variance together." in alone
+    assert "What acts together" not in build_report(selection), "a joint function cannot say"
 
 
 def test_notebooks_show_the_same_pieces(selection):

@@ -103,6 +103,13 @@ def show(selection):
         ]
         show_table(("column", "weight", "in folds"), rows, numeric=(1, 2))
         out.print()
+    if selection.interactions:
+        pairs = [
+            (" and ".join(together.names), f"{100 * together.share:.1f} %")
+            for together in selection.interactions
+        ]
+        show_table(("acting together", "of the variance"), pairs, numeric=(1,))
+        out.print()
     show_table(
         (selection.error_name, "mean", "standard error"), _error_rows(selection), numeric=(1, 2)
     )

@@ -6,9 +6,16 @@ from importlib.resources import files
 import numpy as np
 
 from kernelknife.report.paths import path_piece
-from kernelknife.report.pieces import cv_piece, effects_piece, feature_table, pairs_piece
+from kernelknife.report.pieces import (
+    cv_piece,
+    effects_piece,
+    feature_table,
+    pairs_piece,
+    together_piece,
+)
 from kernelknife.report.question import question_piece, snippet_piece
 from kernelknife.report.verdict import verdict_piece
+from kernelknife.selection.effects import order_of
 
 __all__ = ["build_fragment", "build_report", "path_fragment"]
 
@@ -26,6 +33,24 @@ ABOUT_EFFECTS = (
     "Average output of the machine as one column takes other values while the others stay as they "
     "are. The marks at the foot are rows of the data."
 )
+ABOUT_SEPARATE_EFFECTS = (
+    "Each curve is what a column on its own adds to the prediction; its average is zero. The marks "
+    "at the foot are rows of the data."
+)
+ABOUT_TEXTS = (
+    " For a text column it is the average output of the machine at each of its texts, less the "
+    "average of all."
+)
+ABOUT_TOGETHER = (
+    "Columns act together where their combination adds something beyond what each adds on its own. "
+    "The share is the part of the variance of the machine's output that is due to it."
+)
+ABOUT_SURFACES = (
+    "A colour is what the combination of two values adds: red raises the output, blue lowers it, "
+    "and the colour between them changes nothing. The dots are rows of the data; where there are "
+    "none, a colour is a guess."
+)
+NOTHING_TOGETHER = "No two columns have more than 0.5 % of the variance together."
 
 
 def _asset(name):
@@ -87,7 +112,8 @@ def _body(selection, source, reading):
         ("How sure", ABOUT_WEIGHTS, _features(selection)),
         ("Feature paths", ABOUT_PATHS, _paths(selection)),
         ("Choosing the penalties", "", cv_piece(selection.search, selection.error_name)),
-        ("What each column does", ABOUT_EFFECTS, effects_piece(selection.effects)),
+        ("What each column does", _about_effects(selection), effects_piece(selection.effects)),
+        ("What acts together", ABOUT_TOGETHER, _together(selection)),
         ("Pairs of the heaviest columns", "", pairs_piece(selection.table, selection.selected)),
         ("What was asked", "", question_piece(selection, source)),
         ("To do it again", "", snippet_piece(selection, source, reading)),
@@ -98,6 +124,22 @@ def _body(selection, source, reading):
         if piece:
             parts += [f"<h2>{heading}</h2>", f"<p>{about}</p>" if about else "", piece]
     return "\n".join(part for part in parts if part)
+
+
+def _about_effects(selection):
+    """Return how to read the effects of this kind of machine."""
+    if not any(effect.separate for effect in selection.effects):
+        return ABOUT_EFFECTS
+    texts = any(not len(effect.rug) for effect in selection.effects)
+    return ABOUT_SEPARATE_EFFECTS + (ABOUT_TEXTS if texts else "")
+
+
+def _together(selection):
+    """Return the columns that act together, or that none do; nothing if the machine cannot say."""
+    if selection.interactions:
+        return together_piece(selection.interactions, ABOUT_SURFACES)
+    several = order_of(selection.model) > 1 and len(selection.selected) > 1
+    return f"<p>{NOTHING_TOGETHER}</p>" if several else ""
 
 
 def _features(selection):

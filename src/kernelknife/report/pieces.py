@@ -11,9 +11,9 @@ import numpy as np
 from kernelknife._support.formatting import number
 from kernelknife.display import log_positions
 from kernelknife.report.elements import figure, label_places, percent, shorten
-from kernelknife.report.svg import COLOURS, Axis, Chart
+from kernelknife.report.svg import COLOURS, SHADES, Axis, Chart
 
-__all__ = ["cv_piece", "effects_piece", "feature_table", "pairs_piece"]
+__all__ = ["cv_piece", "effects_piece", "feature_table", "pairs_piece", "together_piece"]
 
 MOST_ROWS = 40  # rows of the table of columns; the rest is counted
 MOST_OTHERS = 5  # columns that are listed although no fold selects them
@@ -107,7 +107,7 @@ def _range(values):
 
 
 def effects_piece(effects) -> str:
-    """Return small charts of what the model predicts as each column takes different values.
+    """Return small charts of what each column does as it takes different values.
 
     All charts have one vertical axis, so that a steep line is a large effect.
     """
@@ -124,7 +124,9 @@ def _effect(effect, low, high):
     """Return the chart of one effect."""
     has_levels = not len(effect.rug)
     places = list(range(len(effect.values))) if has_levels else effect.values
-    label = next(iter(effect.curves)) if len(effect.curves) == 1 else "score"
+    label = "adds to the score" if effect.separate else "score"
+    if len(effect.curves) == 1:
+        (label,) = effect.curves
     chart = Chart(
         _effect_axis(effect, has_levels),
         Axis(low, high, label=shorten(label, 26)),
@@ -165,6 +167,81 @@ def _effect_in_words(effect):
         f"Effect of {effect.name}: from {number(float(curve[0]))} at {ends[0]} to "
         f"{number(float(curve[-1]))} at {ends[-1]}."
     )
+
+
+def together_piece(interactions, about_surfaces) -> str:
+    """Return the table of columns that act together, and surfaces of the largest pairs.
+
+    Parameters
+    ----------
+    interactions : sequence of Interaction
+        Not empty, the largest share first.
+    about_surfaces : str
+        How to read a surface.
+    """
+    rows = []
+    for together in interactions:
+        width = 100 * min(max(together.share, 0.0), 1.0)
+        rows.append(
+            f'<tr><th scope="row">{escape(_and(together.names))}</th><td class="weight">'
+            f'<span class="track"><span class="bar" style="width:{width:.1f}%"></span></span> '
+            f"{100 * together.share:.1f} %</td></tr>"
+        )
+    table = (
+        '<div class="scroll" tabindex="0" role="group" aria-label="Columns that act together">'
+        '<table><thead><tr><th scope="col">columns</th>'
+        f'<th scope="col">share of the variance</th></tr></thead><tbody>{"".join(rows)}</tbody>'
+        "</table></div>"
+    )
+    drawn = [together for together in interactions if together.surface is not None]
+    if not drawn:
+        return table
+    # One scale for all, so that a strong colour is a large effect.
+    largest = max(float(np.abs(together.surface.values).max()) for together in drawn) or 1.0
+    swatches = "".join(f'<span class="swatch h{i}"></span>' for i in range(SHADES))
+    scale = f'<p class="shades">{number(-largest)} {swatches} {number(largest)}</p>'
+    charts = "".join(_surface(together, largest) for together in drawn)
+    return f'{table}<p>{about_surfaces}</p>{scale}<div class="grid-of-plots">{charts}</div>'
+
+
+def _and(names):
+    """Return names as words: two joined by "and", three with a comma."""
+    return ", ".join(names[:-1]) + f" and {names[-1]}"
+
+
+def _surface(together, largest):
+    """Return the chart of what two columns do together; ``largest`` has the strongest colour."""
+    surface = together.surface
+    x, y = surface.edges
+    steps = np.round((surface.values / largest + 1.0) / 2.0 * (SHADES - 1)).astype(int)
+    first, second = together.names
+    chart = Chart(
+        Axis(x[0], x[-1], label=shorten(first, 34)),
+        Axis(y[0], y[-1], label=shorten(second, 30)),
+        _surface_in_words(together),
+        width=320,
+        height=260,
+    )
+    chart.cells(x, y, steps)
+    u, v = surface.points.T
+    inside = (u >= x[0]) & (u <= x[-1]) & (v >= y[0]) & (v <= y[-1])
+    chart.dots(u[inside], v[inside], ["speck"] * int(inside.sum()), radius=1.5)
+    caption = f"{surface.output}, {100 * together.share:.1f} % of the variance"
+    return f"<figure>{chart.render()}<figcaption>{escape(caption)}</figcaption></figure>"
+
+
+def _surface_in_words(together):
+    """Return what a surface shows, for those who cannot see it."""
+    surface = together.surface
+    texts = []
+    for word, where in (("most", surface.values.argmax()), ("least", surface.values.argmin())):
+        place = np.unravel_index(where, surface.values.shape)
+        at = " and ".join(
+            f"{name} {number(float(edges[i] + edges[i + 1]) / 2)}"
+            for name, edges, i in zip(together.names, surface.edges, place, strict=True)
+        )
+        texts.append(f"{word} ({number(float(surface.values[place]))}) at {at}")
+    return f"What {_and(together.names)} do together: {', '.join(texts)}."
 
 
 def _legend(names):

@@ -5,12 +5,15 @@ Every text that comes from a user is escaped where it is written.
 
 import math
 from html import escape
+from itertools import groupby, pairwise
+from operator import itemgetter
 
 from kernelknife._support.formatting import number
 
-__all__ = ["COLOURS", "Axis", "Chart"]
+__all__ = ["COLOURS", "SHADES", "Axis", "Chart"]
 
 COLOURS = 8  # number of colours in the style sheet, the classes c0 to c7
+SHADES = 9  # number of colours from low to high, the classes h0 to h8; the middle one is zero
 TICKS = 5  # about so many ticks on a linear axis
 POWERS = 6  # at most about so many powers of ten on a logarithmic axis
 ROUNDING = 1e-9  # a tick at the end of an axis must not be lost by a rounding error
@@ -117,6 +120,28 @@ class Chart:
             self._marks.append(
                 f'<circle class="{kind}" cx="{self.px(a):.1f}" cy="{self.py(b):.1f}" r="{radius}"/>'
             )
+
+    def cells(self, xs, ys, steps):
+        """Fill a grid of cells with shades.
+
+        Parameters
+        ----------
+        xs, ys : ndarray
+            Edges of the cells.
+        steps : ndarray of int of shape (len(xs) - 1, len(ys) - 1)
+            Number of the shade of every cell.
+        """
+        shapes: dict[int, list[str]] = {}
+        for j, (low, high) in enumerate(pairwise(ys)):
+            # Neighbours of one shade are one rectangle: a tenth of the text.
+            for step, run in groupby(enumerate(steps[:, j]), key=itemgetter(1)):
+                along = [i for i, _ in run]
+                left, right = self.px(xs[along[0]]), self.px(xs[along[-1] + 1])
+                corner = f"M{left:.1f} {self.py(high):.1f}"
+                rectangle = f"{corner}H{right:.1f}V{self.py(low):.1f}H{left:.1f}z"
+                shapes.setdefault(step, []).append(rectangle)
+        for step, parts in sorted(shapes.items()):
+            self._marks.append(f'<path class="cell h{step}" d="{"".join(parts)}"/>')
 
     def rug(self, xs):
         """Mark values by short strokes on the horizontal axis."""

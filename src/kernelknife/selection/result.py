@@ -12,7 +12,16 @@ from kernelknife.estimators import KnifeClassifier, KnifeRegressor
 from kernelknife.model_selection import KnifeClassifierCV, KnifeRegressorCV
 from kernelknife.tables import Table, TableEncoder
 
-__all__ = ["Effect", "Feature", "HeldOut", "Score", "Selection", "versions"]
+__all__ = [
+    "Effect",
+    "Feature",
+    "HeldOut",
+    "Interaction",
+    "Score",
+    "Selection",
+    "Surface",
+    "versions",
+]
 
 # A finding must exceed the constant by this many standard errors, about a 95 % confidence.
 STANDARD_ERRORS = 2.0
@@ -75,7 +84,10 @@ class HeldOut:
 
 @dataclass(frozen=True)
 class Effect:
-    """What the model predicts on average as one column takes different values.
+    """What one column does to the prediction as it takes different values.
+
+    Of an additive or ANOVA machine it is what the column adds on its own, of all others the average
+    output while the other columns stay as they are.
 
     Attributes
     ----------
@@ -83,15 +95,60 @@ class Effect:
     values : list of float or of str
         Values that the column takes.
     curves : dict of ndarray
-        For every output by its name, one average prediction per value.
+        For every output by its name, one number per value.
     rug : ndarray
         Some of the column's values in the data; empty for a text column.
+    separate : bool
+        Whether the curves are what the column adds, with an average of zero. For a text column of
+        such a machine they are average outputs less the average over all rows.
     """
 
     name: str
     values: list
     curves: dict
     rug: np.ndarray
+    separate: bool = False
+
+
+@dataclass(frozen=True)
+class Surface:
+    """What two columns of numbers do together, on a grid of cells.
+
+    Attributes
+    ----------
+    edges : tuple of two ndarray
+        Where the cells of each column begin and end.
+    values : ndarray of shape (n_cells, n_cells)
+        What the combination adds beyond what each column adds on its own, in the middle of each
+        cell; the first axis is the first column.
+    output : str
+        What it is added to; with several classes the score that it changes most.
+    points : ndarray of shape (n_points, 2)
+        Both columns of some rows of the data.
+    """
+
+    edges: tuple[np.ndarray, np.ndarray]
+    values: np.ndarray
+    output: str
+    points: np.ndarray
+
+
+@dataclass(frozen=True)
+class Interaction:
+    """Two or three columns that act together.
+
+    Attributes
+    ----------
+    names : tuple of str
+    share : float
+        Part of the variance of the machine's output that is due to their acting together.
+    surface : Surface or None
+        What they do, for the largest pairs of columns of numbers.
+    """
+
+    names: tuple[str, ...]
+    share: float
+    surface: Surface | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
@@ -113,6 +170,9 @@ class Selection:
     held_out : HeldOut or None
         Errors on the rows that were held out, if there were any.
     effects : tuple of Effect
+    interactions : tuple of Interaction
+        The columns of an ANOVA machine that act together, at most eight pairs or triples with more
+        than 0.5 % of the variance, the largest first. Empty for other kernels.
     table : Table
     encoder : TableEncoder
     search : KnifeRegressorCV or KnifeClassifierCV
@@ -132,6 +192,7 @@ class Selection:
     error_name: str
     held_out: HeldOut | None
     effects: tuple[Effect, ...] = field(repr=False)
+    interactions: tuple[Interaction, ...] = field(repr=False)
     table: Table = field(repr=False)
     encoder: TableEncoder = field(repr=False)
     search: KnifeRegressorCV | KnifeClassifierCV = field(repr=False)
@@ -181,6 +242,10 @@ class Selection:
             "task": self.table.task,
             "selected": self.selected,
             "features": [vars(feature) for feature in self.features],
+            "interactions": [
+                {"names": list(together.names), "share": together.share}
+                for together in self.interactions
+            ],
             "alpha": float(self.model.alpha),
             "sparsity": float(self.model.sparsity_),
             "error": {

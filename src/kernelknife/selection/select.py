@@ -14,7 +14,7 @@ from kernelknife.selection.comparison import (
     judge_held_out,
     mean_score,
 )
-from kernelknife.selection.effects import find_effects
+from kernelknife.selection.effects import find_effects, find_interactions
 from kernelknife.selection.result import Feature, Selection, versions
 from kernelknife.selection.splitting import FEWEST_ROWS, split_held_out
 from kernelknife.tables import TableEncoder, TableError, make_table
@@ -158,6 +158,7 @@ def select_features(
         error_name=ERROR_NAMES[table.task],
         held_out=judge_held_out(choice.model, X, y, Z, table.target[held]),
         effects=find_effects(choice.model, encoder, X, selected, random_state),
+        interactions=find_interactions(choice.model, encoder, X, random_state),
         table=table,
         encoder=encoder,
         search=search,
