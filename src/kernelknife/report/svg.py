@@ -133,7 +133,7 @@ class Chart:
         """
         shapes: dict[int, list[str]] = {}
         for j, (low, high) in enumerate(pairwise(ys)):
-            # Neighbours of one shade are one rectangle: a tenth of the text.
+            # Neighbours of one shade are one rectangle, which shortens the page.
             for step, run in groupby(enumerate(steps[:, j]), key=itemgetter(1)):
                 along = [i for i, _ in run]
                 left, right = self.px(xs[along[0]]), self.px(xs[along[-1] + 1])
