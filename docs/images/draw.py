@@ -6,11 +6,57 @@ import matplotlib as mpl
 
 mpl.use("Agg")
 
+import matplotlib.pyplot as plt
+import numpy as np
+
 from kernelknife import KnifeClassifier, KnifeRegressorCV, knife_path
 from kernelknife.datasets import make_sinusoidal, make_skin_of_orange
 from kernelknife.display import CVDisplay, KernelDisplay
 
 HERE = Path(__file__).parent
+
+# What the columns do, for the picture of kernels: the true columns stand first.
+RELATIONS = {
+    "six curves": lambda X: np.sin(2 * X[:, :6]).sum(axis=1),
+    "three shells": lambda X: np.cos(2 * np.hypot(X[:, :6:2], X[:, 1:6:2])).sum(axis=1),
+    "three products": lambda X: (X[:, :6:2] * X[:, 1:6:2]).sum(axis=1),
+    "one joint wave": lambda X: np.sin(1.5 * X[:, :3].sum(axis=1)),
+}
+KERNELS = ("linear", "additive", "anova", "polynomial", "rbf")
+
+
+def draw_kernels():
+    """Return a figure of what each kernel makes of each relation, a slice in two columns."""
+    rng = np.random.default_rng(0)
+    X, new = rng.normal(size=(300, 12)), rng.normal(size=(4000, 12))
+    noise = rng.normal(size=300)
+    steps = np.linspace(-2, 2, 41)
+    slice_ = np.zeros((len(steps) ** 2, 12))
+    slice_[:, 0], slice_[:, 1] = (part.ravel() for part in np.meshgrid(steps, steps))
+    shape = (len(RELATIONS), 1 + len(KERNELS))
+    figure, axes = plt.subplots(*shape, figsize=(9.2, 7.0), layout="constrained")
+    for ax, title in zip(axes[0], ("truth", *KERNELS), strict=True):
+        ax.set_title(title)
+    for row, (name, relation) in zip(axes, RELATIONS.items(), strict=True):
+        signal = relation(X)
+        y = signal + 0.2 * signal.std() * noise
+        truth = relation(slice_)
+        largest = np.abs(truth - truth.mean()).max()
+        outcomes = [(truth, None)]
+        for kernel in KERNELS:
+            search = KnifeRegressorCV(kernel=kernel, cv=5, random_state=0).fit(X, y)
+            outcomes.append((search.predict(slice_), search.score(new, relation(new))))
+        best = max(score for _, score in outcomes[1:])
+        for ax, (values, score) in zip(row, outcomes, strict=True):
+            grid = (values - values.mean()).reshape(len(steps), -1)
+            ax.pcolormesh(steps, steps, grid, cmap="RdBu_r", vmin=-largest, vmax=largest)
+            ax.set(xticks=[], yticks=[], aspect="equal")
+            if score is not None:
+                shown = max(0.0, round(score, 2))  # a constant has 0, and noise can be just below
+                weight = "bold" if score > best - 0.015 else "normal"
+                ax.set_xlabel(f"{shown:.2f}", fontweight=weight)
+        row[0].set_ylabel(name, fontsize="large")
+    return figure
 
 
 def main():
@@ -28,6 +74,8 @@ def main():
     X, y = make_sinusoidal(100, 5, random_state=0)
     search = KnifeRegressorCV(cv=5).fit(X, y)
     CVDisplay.from_estimator(search).figure_.savefig(HERE / "cross_validation.png", dpi=120)
+
+    draw_kernels().savefig(HERE / "kernels.png", dpi=100)
 
 
 if __name__ == "__main__":
