@@ -109,6 +109,10 @@ class Linearization:
         return self.V.T @ self.V if len(self.V) >= len(self.active) else None
 
 
+# Most weights that are all compared with each other once, instead of some of them at a time.
+MOST_COMPARED = 300
+
+
 class Problem(ABC):
     """A weighted kernel machine as a function of its weights.
 
@@ -188,6 +192,16 @@ class Problem(ABC):
         It is the squared correlation of two columns, and for groups of columns the alignment of
         their Gram matrices.
         """
+        if self.n_weights > MOST_COMPARED:
+            return self._compare(active)
+        return self._similarity_of_all[active[:, None], active]
+
+    @cached_property
+    def _similarity_of_all(self) -> np.ndarray:
+        """The similarity of all weights: every point of a path asks for some of it."""
+        return self._compare(np.arange(self.n_weights))
+
+    def _compare(self, active: np.ndarray) -> np.ndarray:
         subset = self.features.select(active)
         Z = self.centers[:, subset.columns]
         Z = Z - Z.mean(axis=0)

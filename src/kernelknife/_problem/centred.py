@@ -186,7 +186,8 @@ class CentredProblem(Problem):
         other = copy(self)
         other.__dict__.update(changes)
         other._shared = other._linearized = other._response = None
-        other.__dict__.pop("_ridge", None)
+        for name in ("_ridge", "_similarity_of_all"):
+            other.__dict__.pop(name, None)
         return other
 
     def subsample(

@@ -146,8 +146,10 @@ def _merges(problem: Problem, solution: Solution) -> Iterator[tuple[int, np.ndar
     active = np.flatnonzero(w)
     if not 1 < len(active) <= MOST_ALIKE:
         return
-    alike = np.triu(problem.similarity(active), 1)
-    for i, k in np.argwhere(alike >= ALIKE):
+    alike = problem.similarity(active) >= ALIKE
+    if np.count_nonzero(alike) <= len(active):
+        return  # each is only like itself
+    for i, k in np.argwhere(np.triu(alike, 1)):
         # The cheaper one stays; of two at the same price the heavier one.
         pair = sorted((active[i], active[k]), key=lambda j: (problem.costs[j], -w[j]))
         start = w.copy()
