@@ -6,6 +6,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from kernelknife._problem.features import Features
+from kernelknife.kernels import Linear
 
 OWNER = np.array([2, 0, 1, 0, 2, 2])
 
@@ -76,8 +77,8 @@ def test_a_group_costs_what_its_columns_cost():
     assert_array_equal(Features.of_columns(6, OWNER).costs, [2, 1, 3])
     assert_array_equal(Features.of_columns(6).costs, np.ones(6))
     assert_array_equal(grouped.columns_of(np.array([0, 2])), [2, 3])
-    assert not grouped.with_form(squared=False).squared
-    assert_array_equal(grouped.with_form(squared=False).costs, grouped.costs)
+    assert not grouped.for_kernel(Linear()).squared
+    assert_array_equal(grouped.for_kernel(Linear()).costs, grouped.costs)
 
 
 def test_no_weight_at_all():

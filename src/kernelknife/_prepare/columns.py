@@ -18,7 +18,7 @@ from kernelknife.basis import Basis
 __all__ = ["Columns", "Moments", "check_finite", "even_sample", "measure_columns"]
 
 SHIFT_ROWS = 1000  # rows that suggest the means: a rough mean is enough to save all digits
-LARGEST_RAW_VALUE = 1e50  # squared distances of larger values overflow inside a kernel
+LARGEST_RAW_VALUE = 1e50  # kernels and losses of larger values overflow
 NAMED_COLUMNS = 5  # columns that an error message names before it counts the rest
 
 

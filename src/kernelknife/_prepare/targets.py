@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
+from kernelknife._prepare.columns import LARGEST_RAW_VALUE
 from kernelknife._rows import Block, Rows, RowsError
 from kernelknife._rows.base import check_weights, concatenate
 from kernelknife._support.arrays import is_foreign, like, namespace, to_host
@@ -13,7 +14,6 @@ from kernelknife._support.arrays import is_foreign, like, namespace, to_host
 __all__ = ["FEW_CLASSES", "TargetEncoder", "infer_task", "measure_targets"]
 
 FEW_CLASSES = 10  # whole numbers with more distinct values are taken for a number
-LARGEST_RAW_VALUE = 1e50  # the squared loss of larger values overflows
 NORMAL_MAD = 1.4826  # a normal distribution's deviation over its median absolute deviation
 
 

@@ -24,7 +24,15 @@ from kernelknife._problem.features import Features
 from kernelknife.kernels import Kernel
 from kernelknife.losses import Loss
 
-__all__ = ["Fit", "Linearization", "Problem", "State", "null_objective", "single_precision"]
+__all__ = [
+    "Fit",
+    "Linearization",
+    "Problem",
+    "State",
+    "null_objective",
+    "rows_of_sample",
+    "single_precision",
+]
 
 # Below this size the scale of the data would overflow the range of single precision.
 SINGLE_RANGE = 1e15
@@ -56,7 +64,7 @@ class Fit:
 
 
 @dataclass(frozen=True)
-class State:
+class State(ABC):
     """The machine at the weights ``w``, its coefficients minimised and factorisations kept."""
 
     w: np.ndarray
@@ -68,9 +76,9 @@ class State:
         return self.inner.value
 
     @property
+    @abstractmethod
     def warm(self) -> np.ndarray:
         """What a solve at other weights starts from."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -329,6 +337,14 @@ def _convexified(H: np.ndarray) -> np.ndarray:
     values, vectors = np.linalg.eigh(H)
     largest = np.abs(values).max()
     return (vectors * np.maximum(np.abs(values), 1e-3 * largest)) @ vectors.T
+
+
+def rows_of_sample(n_rows: int, most_rows: int, seed: int | None) -> np.ndarray:
+    """Return the numbers of at most so many rows, chosen by chance, in increasing order."""
+    if n_rows <= most_rows:
+        return np.arange(n_rows)
+    rng = np.random.default_rng(0 if seed is None else seed)
+    return np.sort(rng.choice(n_rows, most_rows, replace=False))
 
 
 def single_precision(X: np.ndarray) -> np.ndarray:

@@ -23,6 +23,7 @@ from kernelknife._problem.base import (
     Problem,
     State,
     null_objective,
+    rows_of_sample,
     single_precision,
 )
 from kernelknife._problem.coefficients import ASSUMED_CURVATURES
@@ -200,10 +201,7 @@ class CentredProblem(Problem):
         single: bool = False,
     ) -> ExactProblem:
         """Return the exact problem on some of the rows, perhaps with another kernel."""
-        index = np.arange(self.n_rows)
-        if self.n_rows > most_rows:
-            rng = np.random.default_rng(0 if seed is None else seed)
-            index = np.sort(rng.choice(self.n_rows, most_rows, replace=False))
+        index = rows_of_sample(self.n_rows, most_rows, seed)
         sample = self.rows.fetch(self.rows.sample(index))
         counted = np.flatnonzero(sample.s)
         X = self.columns.take(sample.X[counted])
@@ -215,9 +213,7 @@ class CentredProblem(Problem):
             self.loss,
             alpha=self.alpha,
             sample_weight=np.asarray(sample.s[counted], dtype=float),
-            features=self.features.with_form(
-                squared=not (kernel.linear_in_weights if linear is None else linear)
-            ),
+            features=self.features.for_kernel(kernel, linear),
             fit_intercept=self.fit_intercept,
         )
 
@@ -230,8 +226,7 @@ class CentredProblem(Problem):
         """Run ``function(problem on some of the rows, ...)`` where the rows are."""
         if self.n_rows <= WORTH_A_SAMPLE * self.sample_rows:
             return None
-        rng = np.random.default_rng(self.seed)
-        index = np.sort(rng.choice(self.n_rows, self.sample_rows, replace=False))
+        index = rows_of_sample(self.n_rows, self.sample_rows, self.seed)
         without_rows = self._variant(rows=None)
         sample = self.rows.sample(index)
         return self.rows.fetch(

@@ -11,6 +11,7 @@ from kernelknife._problem.base import (
     Problem,
     State,
     null_objective,
+    rows_of_sample,
     single_precision,
 )
 from kernelknife._problem.coefficients import ExactFit, solve_columns
@@ -127,17 +128,14 @@ class ExactProblem(Problem):
         single: bool = False,
     ) -> "ExactProblem":
         """Return the problem on at most so many rows, perhaps with another kernel."""
-        rows = np.arange(self.n_rows)
-        if self.n_rows > most_rows:
-            rng = np.random.default_rng(0 if seed is None else seed)
-            rows = np.sort(rng.choice(self.n_rows, most_rows, replace=False))
+        rows = rows_of_sample(self.n_rows, most_rows, seed)
         X = self.centers[rows]
         kernel = kernel or self.kernel
         return self._variant(
             X=single_precision(X) if single else X,
             rows=rows,
             kernel=kernel,
-            features=self.features.with_form(squared=not _linear(kernel, linear)),
+            features=self.features.for_kernel(kernel, linear),
         )
 
     def _variant(
@@ -363,11 +361,6 @@ class ExactProblem(Problem):
             h = np.maximum(h[rows], least * self.sample_weight[rows])
             F[rows, q] -= 2.0 * self.alpha * dc / h
         return F
-
-
-def _linear(kernel: Kernel, linear: bool | None) -> bool:
-    """Whether weights enter linearly: as was asked for, else as the kernel has it."""
-    return kernel.linear_in_weights if linear is None else linear
 
 
 def _part(matrix: np.ndarray | None, rows: Any, columns: Any) -> Any:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from kernelknife._support.arrays import like, namespace
+from kernelknife.kernels import Kernel
 
 __all__ = ["Chain", "Features", "Subset"]
 
@@ -156,8 +157,12 @@ class Features:
         owner = np.searchsorted(kept, self.owner[columns])
         return Features(len(columns), owner, costs, squared=self.squared), columns
 
-    def with_form(self, *, squared: bool) -> "Features":
-        """Return the same features for a kernel whose weights enter otherwise."""
+    def for_kernel(self, kernel: Kernel, linear: bool | None = None) -> "Features":
+        """Return the same features for another kernel.
+
+        Weights enter linearly or squared as the kernel has it, unless ``linear`` says otherwise.
+        """
+        squared = not (kernel.linear_in_weights if linear is None else linear)
         return Features(self.n_columns, self.owner, self.costs, squared=squared)
 
     def columns_of(self, weights: np.ndarray) -> np.ndarray:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from kernelknife._problem import IndefiniteKernelError, Problem
-from kernelknife.solvers.base import Outcome, Solution, Solver, StopRule, begin, never
+from kernelknife.solvers.base import INACCURATE, Outcome, Solution, Solver, StopRule, begin, never
 from kernelknife.solvers.boxqp import minimize_box_quadratic
 
 __all__ = ["Alternate"]
@@ -15,7 +15,6 @@ __all__ = ["Alternate"]
 # with a small KKT residual (in units of the tolerance's root), and whatever the residual is.
 # Rounds of this method fall slowly, so the shares are far below one.
 FALL, STALLED_FALL, RESIDUAL = 1e-2, 1e-4, 0.1
-INACCURATE = 1e-5  # residual of the coefficients beyond which nothing is called converged
 ROUNDS, HALVINGS = 50, 30  # of the convex problem in the weights, and of its step
 ROUND_TOL = 1e-10  # relative accuracy of that problem
 TINY = 1e-12  # weights below are zero

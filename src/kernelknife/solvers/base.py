@@ -10,8 +10,18 @@ import numpy as np
 
 from kernelknife._problem import Problem, State
 
-__all__ = ["DropThresholds", "Outcome", "Solution", "Solver", "StopRule", "begin", "never"]
+__all__ = [
+    "INACCURATE",
+    "DropThresholds",
+    "Outcome",
+    "Solution",
+    "Solver",
+    "StopRule",
+    "begin",
+    "never",
+]
 
+INACCURATE = 1e-5  # residual of the coefficients beyond which nothing is called converged
 StopRule = Callable[[int, float], bool]
 # Penalty below which dropping a weight from a support cannot pay, by weight and support.
 DropThresholds = dict[tuple[int, bytes], float]

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from kernelknife._problem import IndefiniteKernelError, Problem, State
-from kernelknife.solvers.base import Outcome, Solution, Solver, StopRule, begin, never
+from kernelknife.solvers.base import INACCURATE, Outcome, Solution, Solver, StopRule, begin, never
 from kernelknife.solvers.boxqp import minimize_box_quadratic
 from kernelknife.solvers.pruning import drop_weak
 
@@ -48,7 +48,6 @@ FALLEN = 0.01
 ROUGH = 1e-4
 CONVEX_TOL = 1e-3  # of the tolerance, where the problem is convex
 FINAL_TOL = 1e-10  # residual of the coefficients that are returned, where rounding allows it
-INACCURATE = 1e-5  # residual of the coefficients beyond which nothing is called converged
 
 
 @dataclass(frozen=True)
