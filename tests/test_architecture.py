@@ -37,6 +37,7 @@ LAYERS = (
     ("effects",),
     ("estimators",),
     ("path",),
+    ("_choice",),
     ("model_selection", "baselines", "datasets"),
     ("tables", "selection", "storage"),
     ("display", "report", "paper", "cli", "__main__"),
@@ -347,8 +348,10 @@ def test_every_module_has_a_test_file_of_its_own():
 
 # -- one list of parameters -----------------------------------------------------------------------
 
-SINGLE_ONLY = {"alpha", "sparsity", "n_features_to_select", "refresh_centers"}
-CV_ONLY = {"alphas", "sparsities", "rule", "scoring", "cv"}
+SINGLE_ONLY = {"alpha", "sparsity", "n_features_to_select", "refresh_centers", "learn_weights"}
+CV_ONLY = {"alphas", "sparsities", "include_all", "rule", "scoring", "cv", "search_rows"}
+# Cross-validation can choose among several values of these, and does so by default.
+CHOSEN_BY_FOLDS = {"kernel": "auto", "relax": "auto", "n_centers": "auto"}
 
 
 def defaults(function):
@@ -368,7 +371,8 @@ def test_cross_validation_has_the_parameters_of_the_single_estimator():
     assert set(chosen) - set(single) == CV_ONLY
     shared = [name for name in single if name not in SINGLE_ONLY]
     assert shared == [name for name in chosen if name not in CV_ONLY], "they stand in one order"
-    assert {name: chosen[name] for name in shared} == {name: single[name] for name in shared}
+    same = {name: single[name] for name in shared} | CHOSEN_BY_FOLDS
+    assert {name: chosen[name] for name in shared} == same
 
 
 def test_a_path_takes_every_parameter_of_the_estimator(monkeypatch):

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from kernelknife._choice import cv_curves
 from kernelknife._support.checks import check_number
 from kernelknife._support.optional import import_optional
 from kernelknife.effects import GRID_POINTS
@@ -299,7 +300,7 @@ class WeightPathDisplay:
 
 
 class CVDisplay:
-    """Cross-validated score against the penalty, one line per alpha.
+    """Cross-validated score against the penalty, one line per kernel, or per alpha of one kernel.
 
     Parameters
     ----------
@@ -367,12 +368,11 @@ class CVDisplay:
         results = self.results
         name, mean = self._named_values()
         self.lines_ = []
-        for i, alpha in enumerate(np.unique(results["alpha"])):
-            rows = results["alpha"] == alpha
+        for i, curve in enumerate(cv_curves(results, self.chosen)):
+            rows, label = curve.rows, curve.label
             x = log_positions(results["sparsity"][rows])
             style = {**_line_style(i), "linewidth": 1.4, **(line_kwargs or {})}
-            label = f"alpha = {alpha:g}"
-            if alpha == results["alpha"][self.chosen]:
+            if curve.chosen:
                 label += " (chosen)"
                 style |= {"linewidth": 2.2, "zorder": 4}
                 error = results["standard_error"][rows]

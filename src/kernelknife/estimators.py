@@ -27,10 +27,14 @@ from kernelknife._problem import (
 )
 from kernelknife._rows import Rows, open_rows, open_rows_to_predict
 from kernelknife._search import (
+    Start,
     StartSettings,
     Trace,
     find_weights,
+    fixed_weights,
     follow_path,
+    refit_without_penalty,
+    scaled_weights,
     solve_for_count,
 )
 from kernelknife._support.checks import check_number
@@ -39,7 +43,7 @@ from kernelknife._support.threads import limited_blas
 from kernelknife.effects import Effect, EffectTable, decompose, evaluate_effect, rank_effects
 from kernelknife.kernels import check_kernel
 from kernelknife.losses import Loss, check_loss
-from kernelknife.machine import build_machine
+from kernelknife.machine import build_machine, final_coefficients
 from kernelknife.solvers import SOLVERS, Outcome, Solution, Solver
 
 __all__ = ["KnifeClassifier", "KnifeRegressor"]
@@ -79,6 +83,8 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
         alpha: float = 1.0,
         sparsity: float = 1.0,
         n_features_to_select: int | None = None,
+        relax: bool = False,
+        learn_weights: bool = True,
         solver: str = "eliminate",
         start: Any = "auto",
         n_starts: int = 0,
@@ -100,6 +106,8 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
         self.alpha = alpha
         self.sparsity = sparsity
         self.n_features_to_select = n_features_to_select
+        self.relax = relax
+        self.learn_weights = learn_weights
         self.solver = solver
         self.start = start
         self.n_starts = n_starts
@@ -144,6 +152,8 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
         with limited_blas(rows), root_task(self, total=None) as task:
             solution, results = self._solve(job, task)
             job, solution = self._refresh(job, solution, task)
+            if self.relax and self.learn_weights:
+                solution = relax_solution(self, job, solution)
             publish(self, job, solution, results)
             if self.objective_ > empty_objective(job):
                 # The smooth loss in its place liked this machine better than the loss itself.
@@ -169,6 +179,11 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
 
     def _solve(self, job: Job, task: Task) -> tuple[Solution, list[tuple[str, Solution]]]:
         """Return the solution and those of all starts."""
+        if not self.learn_weights:
+            given = self._start_settings(job).start
+            w = scaled_weights(job.problem) if isinstance(given, str) else given
+            solution = fixed_weights(job.problem, w)
+            return solution, [("given", solution)]
         if self.n_features_to_select is not None:
             return self._solve_for_count(job, task)
         return find_weights(
@@ -236,12 +251,7 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
                 "Starting weights must lie in (0, 1]: zero would never move for a non-linear "
                 f"kernel. Got values from {start.min():g} to {start.max():g}."
             )
-        start = start[job.prepared.columns.index]
-        groups = job.prepared.groups
-        if groups is None:
-            return start
-        # Columns of a group share one weight: take their mean.
-        return np.bincount(groups, start) / np.bincount(groups)
+        return job.prepared.weight_values(start)
 
     # -- selection --------------------------------------------------------------------
 
@@ -395,6 +405,12 @@ class KnifeRegressor(RegressorMixin, _BaseKnife):
     n_features_to_select : int, default=None
         Exactly this many features (or groups) instead of a ``sparsity``, taken from the
         feature path.
+    relax : bool, default=False
+        Whether to refit the machine without the penalty on the weights, once that has selected
+        the features: the selection stays, the weights are no longer shrunk.
+    learn_weights : bool, default=True
+        False keeps the weights of ``start``, equal ones unless it gives others: a kernel machine
+        of all columns, to compare with.
     solver : {"eliminate", "alternate"}, default="eliminate"
         "eliminate" takes Gauss-Newton steps with the coefficients eliminated; "alternate" is
         the paper's algorithm, much slower, with backtracking.
@@ -444,7 +460,8 @@ default="kmeans++"
         were given), those rows in the selected columns (standardised), coefficients,
         intercepts.
     objective_ : float
-        Objective at the returned machine, recomputed from it. With centres it includes a ridge
+        Objective at the returned machine, recomputed from it, with the penalty on the weights
+        even where these were refitted without it. With centres it includes a ridge
         on the coefficients of ``1e-11`` times the loss's largest second derivative, the total
         sample weight and the mean squared diagonal of the kernel, which keeps the normal
         equations definite.
@@ -519,7 +536,8 @@ class KnifeClassifier(ClassifierMixin, _BaseKnife):
         object from :mod:`kernelknife.losses`.
     alpha : float, default=1.0
         Penalty on the squared norm of the machine; ``SVC``'s ``C`` is ``1 / (2 alpha)``.
-    sparsity, n_features_to_select, solver, start, n_starts : see :class:`KnifeRegressor`
+    sparsity, n_features_to_select, relax, learn_weights : see :class:`KnifeRegressor`
+    solver, start, n_starts : see :class:`KnifeRegressor`
     standardize, fit_intercept, feature_groups, feature_costs : see :class:`KnifeRegressor`
     n_centers, centers, refresh_centers, memory_budget : see :class:`KnifeRegressor`
     max_iter, tol, n_jobs, random_state : see :class:`KnifeRegressor`
@@ -652,6 +670,7 @@ def trace_path(
     sparsities: int | np.ndarray = 50,
     *,
     updates_per_point: int | None = None,
+    begin: Start | None = None,
     task: Task = SILENT,
 ) -> Trace:
     """Follow the path of prepared data.
@@ -661,6 +680,8 @@ def trace_path(
     estimator : KnifeRegressor or KnifeClassifier
     job : Job
     sparsities, updates_per_point : see :func:`kernelknife.knife_path`
+    begin : Start, default=None
+        Where to begin; None takes the best of the starts that the estimator asks for.
     task : Task
     """
     return follow_path(
@@ -669,8 +690,19 @@ def trace_path(
         estimator._start_settings(job),
         sparsities,
         updates_per_point=updates_per_point,
+        begin=begin,
         task=task,
     )
+
+
+def relax_solution(estimator: "_BaseKnife", job: Job, solution: Solution) -> Solution:
+    """Return the machine of the selected features, refitted without the penalty on the weights.
+
+    It keeps the penalty that has selected them, so that ``sparsity_`` tells it.
+    """
+    relaxed = refit_without_penalty(job.problem, make_solver(estimator), solution.w)
+    spent = solution.n_solves + relaxed.n_solves
+    return replace(relaxed, sparsity=solution.sparsity, solves=(*relaxed.solves[:-1], spent))
 
 
 def make_solver(estimator: "_BaseKnife") -> Solver:
@@ -703,16 +735,32 @@ def publish(
         Name and solution of every start.
     """
     results = results or []
-    machine, objective, accurate = build_machine(job.prepared, job.built, solution)
-    estimator.weights_ = job.prepared.user_values(solution.w)
+    C, b, accurate = publish_machine(estimator, job, solution)
     estimator.sparsity_ = solution.sparsity
-    estimator.objective_ = objective
+    estimator.objective_ = job.problem.value(solution.w, C, b, solution.sparsity, job.prepared.loss)
     estimator.history_ = np.array(solution.history)
     estimator.n_iter_ = max(solution.n_iter, 1)
     estimator.n_solves_ = sum(result.n_solves for _, result in results) or solution.n_solves
     estimator.converged_ = bool(solution.converged and accurate)
     estimator.kkt_residual_ = solution.kkt_residual
     estimator.starts_ = [(name, np.array(result.history)) for name, result in results]
+
+
+def publish_machine(
+    estimator: "_BaseKnife", job: Job, solution: Solution
+) -> tuple[np.ndarray, np.ndarray, bool]:
+    """Set what prediction and selection need, and no account of how it was found.
+
+    Returns
+    -------
+    C, b : ndarray
+        Coefficients of all rows (or centres) and intercepts, for the user's own loss.
+    accurate : bool
+        Whether they reached their minimum.
+    """
+    C, b, accurate = final_coefficients(job.prepared, job.built, solution)
+    machine = build_machine(job.prepared, job.built, solution.w, C, b)
+    estimator.weights_ = job.prepared.user_values(solution.w)
     estimator.support_ = machine.support
     estimator.support_vectors_ = machine.vectors
     estimator.dual_coef_ = machine.coef
@@ -723,6 +771,7 @@ def publish(
     if machine.targets.classes is not None:
         estimator.classes_ = machine.targets.classes
     estimator._machine = machine
+    return C, b, accurate
 
 
 def warn_not_converged(name: str, failed: Iterable[Solution], stacklevel: int) -> None:

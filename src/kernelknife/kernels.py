@@ -92,6 +92,8 @@ class Kernel(BaseEstimator, ABC):
         Whether its matrices may have negative eigenvalues.
     expands : bool
         Whether the kernel sees a column through several functions of it, its basis.
+    words : str
+        What a machine of this kernel is, for readers who know no kernels.
     curve : callable or None
         Optional, ``curve(s, k)`` gives ``phi''(s)``: with it the solver takes full Newton
         steps once few features are left.
@@ -102,6 +104,7 @@ class Kernel(BaseEstimator, ABC):
     convex = False
     indefinite = False
     expands = False
+    words = "one joint function of the columns"
     curve: Any = None
 
     def __init_subclass__(cls, **options):
@@ -232,6 +235,7 @@ class Linear(Kernel):
 
     form = "dot"
     linear_in_weights = True
+    words = "a weighted sum of the columns"
     convex = True
 
     def profile(self, s):
@@ -303,6 +307,7 @@ class Additive(_Expanding):
     """
 
     linear_in_weights = True
+    words = "a sum of separate effects"
     convex = True
     order = 1  # columns that act together
 
@@ -337,6 +342,8 @@ class Anova(_Expanding):
     the form, and features that act only together leave first: of two effects among 64 columns
     such a path found 0.62 of the features, this one all.
     """
+
+    words = "separate effects, and columns that act together"
 
     def __init__(self, order=2, gamma=0.7, n_functions=6, n_knots=20):
         super().__init__(gamma, n_functions, n_knots)

@@ -15,7 +15,7 @@ from kernelknife.kernels import Kernel
 from kernelknife.losses import Loss
 from kernelknife.solvers import Solution
 
-__all__ = ["Machine", "build_machine"]
+__all__ = ["Machine", "build_machine", "final_coefficients"]
 
 
 @dataclass(frozen=True)
@@ -110,44 +110,46 @@ def _class_probabilities(loss: Loss, scores: Any) -> Any:
     return xp.where(possible, share, xp.ones_like(chance) / chance.shape[1])
 
 
-def build_machine(
+def final_coefficients(
     prepared: Prepared, built: BuiltProblem, solution: Solution
-) -> tuple[Machine, float, bool]:
+) -> tuple[np.ndarray, np.ndarray, bool]:
+    """Return coefficients and intercepts for the user's own loss, and whether they are accurate.
+
+    Where the weights were found with a smooth loss in its place, they are fitted anew.
+    """
+    if prepared.loss.surrogate is None:
+        return solution.C, solution.b, True
+    problem = built.problem
+    data = problem.kernel_matrix(solution.w), problem.Y, problem.sample_weight, problem.alpha
+    C, b = refit_hinge(*data)
+    return C, b, relative_gap(*data, C, b) <= INACCURATE_GAP
+
+
+def build_machine(
+    prepared: Prepared, built: BuiltProblem, w: np.ndarray, C: np.ndarray, b: np.ndarray
+) -> Machine:
     """Keep the rows with a coefficient and the columns with a weight.
 
     Parameters
     ----------
     prepared : Prepared
     built : BuiltProblem
-    solution : Solution
-
-    Returns
-    -------
-    machine : Machine
-    objective : float
-        Recomputed from the machine; with the user's own loss where the weights were found with
-        a smooth one in its place.
-    accurate : bool
-        Whether coefficients that had to be fitted anew reached their minimum.
+    w : ndarray of shape (n_weights,)
+    C, b : ndarray
+        Coefficients and intercepts.
     """
-    problem, C, b, accurate = built.problem, solution.C, solution.b, True
-    if prepared.loss.surrogate is not None:
-        data = problem.kernel_matrix(solution.w), problem.Y, problem.sample_weight, problem.alpha
-        C, b = refit_hinge(*data)
-        accurate = relative_gap(*data, C, b) <= INACCURATE_GAP
-    objective = problem.value(solution.w, C, b, solution.sparsity, prepared.loss)
-    subset = problem.features.select(np.flatnonzero(solution.w))
+    problem = built.problem
+    subset = problem.features.select(np.flatnonzero(w))
     order = np.argsort(subset.columns, kind="stable")
     selected = subset.columns[order]  # in the user's order, the functions of a column together
     support = np.flatnonzero(C.any(axis=1))
-    machine = Machine(
+    return Machine(
         kernel=problem.kernel,
         columns=prepared.columns.restricted(selected),
-        v=subset.form_weights(solution.w)[order],
+        v=subset.form_weights(w)[order],
         support=built.center_rows[support],
         vectors=np.ascontiguousarray(problem.centers[np.ix_(support, selected)], dtype=float),
         coef=C[support],
         intercept=np.asarray(b, dtype=float),
         targets=prepared.targets,
     )
-    return machine, objective, accurate

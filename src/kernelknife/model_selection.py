@@ -1,10 +1,11 @@
-"""Choose both penalties by cross-validation, along warm paths.
+"""Choose the kernel, both penalties and what becomes of the weights by cross-validation.
 
-The grid of weight penalties depends on the number of rows and on no data. In a fold of other
-size a penalty must mean the same, and what it means is which noise it keeps out. What a useless
-feature gains by fitting noise does not grow with the rows. A non-linear kernel needs a weight
-of fixed size to take that gain, so the fold uses the same penalty. A linear kernel needs a
-weight that shrinks like one over the rows, so the fold uses it in proportion to its rows.
+The grid of weight penalties of a kernel with a sticky zero depends on the number of rows and on no
+data. In a fold of other size a penalty must mean the same, and what it means is which noise it
+keeps out. What a useless feature gains by fitting noise does not grow with the rows. A non-linear
+kernel needs a weight of fixed size to take that gain, so the fold uses the same penalty. A linear
+or additive kernel needs a weight that shrinks like one over the rows, so the fold uses it in
+proportion to its rows.
 
 Everything else that a fold's fit uses, standardisation, starts and paths, comes from its
 training rows alone.
@@ -13,8 +14,8 @@ training rows alone.
 import numbers
 import warnings
 from abc import abstractmethod
-from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -23,20 +24,32 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.feature_selection import SelectorMixin
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import (
-    GroupKFold,
-    RepeatedKFold,
-    RepeatedStratifiedKFold,
-    StratifiedGroupKFold,
-    check_cv,
-)
 from sklearn.utils import indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from kernelknife._choice import (
+    EQUAL,
+    PENALISED,
+    RELAXED,
+    Data,
+    Line,
+    Race,
+    alphas_to_try,
+    check_splits,
+    expected_paths,
+    judged_by_others,
+    kernels_to_compare,
+    make_splitter,
+    penalties_of_line,
+    pick_setting,
+    score_lines,
+    tabulate,
+)
 from kernelknife._prepare import check_groups
 from kernelknife._rows import refuse_lazy_rows
 from kernelknife._rows.opening import check_sample_weight
+from kernelknife._search import equal_weights, refit_without_penalty
 from kernelknife._support.checks import check_number
 from kernelknife._support.progress import root_task
 from kernelknife._support.threads import limited_blas
@@ -47,31 +60,23 @@ from kernelknife.estimators import (
     check_arrays,
     draw_seed,
     gives_probabilities,
+    make_solver,
     prepare_job,
     publish,
+    resolved_loss,
     trace_path,
 )
-from kernelknife.kernels import check_kernel
 from kernelknife.path import PathResult, check_sparsities
 
 __all__ = ["KnifeClassifierCV", "KnifeRegressorCV"]
 
 RULES = ("min", "1se")
-LOWEST, HIGHEST = 1e-3, 10.0  # range of the default grid, per row
-FEW_ROWS = 200  # below, one split into folds is mostly luck, and three are made
-DEFAULT_FOLDS = 5
-ALPHAS = (0.1, 0.3, 1.0)  # to choose from, where none are given
-# The same for kernels that add up effects, whose single columns are cheaper at a small alpha and
-# whose pairs are cheaper at a large one.
-EFFECT_ALPHAS = (0.01, 0.1, 1.0)
-
-
-@dataclass(frozen=True)
-class FoldScores:
-    """Scores and selected features along paths, the last axes over points and features."""
-
-    scores: np.ndarray
-    selected: np.ndarray  # of bool, packed to bits: thousands of features in dozens of folds
+# Beyond so many rows the search uses centres, whose cost grows in proportion to the rows and not
+# with their cube; see benchmarks/centers.py for what that costs in accuracy.
+EXACT_ROWS, SEARCH_CENTERS = 1000, 300
+# The chosen machine has few columns and is fitted once: up to so many rows it is exact, beyond it
+# has more centres than the search.
+FINAL_EXACT_ROWS, FINAL_CENTERS = 3000, 500
 
 
 class _BaseKnifeCV(CallbackSupportMixin, SelectorMixin, BaseEstimator):
@@ -79,11 +84,13 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectorMixin, BaseEstimator):
 
     def __init__(
         self,
-        kernel="rbf",
+        kernel="auto",
         loss=None,
         *,
         alphas=None,
-        sparsities=40,
+        sparsities=25,
+        relax="auto",
+        include_all=True,
         rule="min",
         scoring=None,
         cv=None,
@@ -94,9 +101,10 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         fit_intercept=True,
         feature_groups=None,
         feature_costs=None,
-        n_centers=None,
+        n_centers="auto",
         centers="kmeans++",
         memory_budget=2**31,
+        search_rows=3000,
         max_iter=None,
         tol=1e-4,
         n_jobs=None,
@@ -106,6 +114,8 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         self.loss = loss
         self.alphas = alphas
         self.sparsities = sparsities
+        self.relax = relax
+        self.include_all = include_all
         self.rule = rule
         self.scoring = scoring
         self.cv = cv
@@ -119,6 +129,7 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         self.n_centers = n_centers
         self.centers = centers
         self.memory_budget = memory_budget
+        self.search_rows = search_rows
         self.max_iter = max_iter
         self.tol = tol
         self.n_jobs = n_jobs
@@ -131,22 +142,23 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     def _split_target(self, y):
         """Return the target for stratification, and whether it is one of classes."""
 
-    def _template(self, alpha, labels=None):
-        """Return the single estimator that a path point is an instance of.
+    def _template(self, kernel, alpha, n_centers, labels=None):
+        """Return the single estimator that every setting is an instance of.
 
         ``labels`` replaces groups by name, which mean nothing to a fold without a frame.
         """
         shared = set(self._single().get_params(deep=False)) & set(self.get_params(deep=False))
         options = {name: getattr(self, name) for name in shared}
         # Workers share the machine already, and all of them draw the same.
-        changes = {"alpha": alpha, "n_jobs": None, "random_state": self._seed}
+        changes = {"n_jobs": None, "random_state": self._seed, "relax": False}
+        changes |= {"kernel": kernel, "alpha": alpha, "n_centers": n_centers}
         if labels is not None:
             changes["feature_groups"] = labels
         return self._single(**{**options, **changes})
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None, groups=None):
-        """Choose the penalties by cross-validation, then follow the path on all rows.
+        """Choose by cross-validation, then fit what was chosen to all rows.
 
         Parameters
         ----------
@@ -162,37 +174,80 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         -------
         self : object
         """
-        alphas = self.alphas_ = self._check_alphas()
-        if self.rule not in RULES:
-            raise ValueError(f"rule must be 'min' or '1se', got {self.rule!r}.")
+        kernels = kernels_to_compare(self.kernel)
+        alphas, extends = alphas_to_try(self.alphas, kernels)
+        self._check_words()
+        grid = check_sparsities(self.sparsities)
         refuse_lazy_rows(X, "Cross-validation")
         X, y, groups = indexable(X, y, groups)
         # A generator would be another one in every worker.
         state = self.random_state
-        self._seed = state if isinstance(state, numbers.Integral | None) else draw_seed(state)
-        template = self._template(alphas[0])
-        job = prepare_job(template, X, y, sample_weight)
-        self._take_names(job)
-        X, y = check_arrays(template, X, y)
+        fixed = state is None or isinstance(state, numbers.Integral)
+        self._seed: Any = state if fixed else draw_seed(state)
+        plain = self._template(next(iter(kernels.values())), 1.0, None)
+        X, y = check_arrays(plain, X, y)
+        self._take_names(plain)
         s = check_sample_weight(sample_weight, len(X))
-        scorer = self._make_scorer(template, y, s)
+        scorer = self._make_scorer(plain, y, s)
         self.score_name_ = self._score_name()
         target, classes = self._split_target(y)
-        splits = list(self._make_cv(target, classes, groups).split(X, target, groups))
-        _check_splits(splits, target if classes else None, s, groups)
-        self.splits_ = splits
-        grid = self._grid(job, alphas)
+        rows = self._draw_rows(target, classes)
+        target, groups = target[rows], None if groups is None else np.asarray(groups)[rows]
+        splitter = make_splitter(self.cv, target, classes, groups, self._seed)
+        splits = list(splitter.split(X[rows], target, groups))
+        check_splits(splits, target if classes else None, s[rows], groups)
+        self.splits_ = [(rows[train], rows[test]) for train, test in splits]
+        n_centers = self._search_centers(kernels, len(rows))
         labels = None
         if self.feature_groups is not None:
             names = getattr(self, "feature_names_in_", None)
             labels = check_groups(self.feature_groups, X.shape[1], names)
-        templates = [self._template(alpha, labels) for alpha in alphas]
-        with root_task(self, "cv", len(alphas) + 1) as task:
-            results = self._run_folds(X, y, s, splits, templates, grid, scorer, task)
-            self._choose(results, alphas, grid)
-            with task.subtask("path", len(grid)) as path_task, limited_blas():
-                self._follow(job, grid, path_task)
+        data = Data(X, y, s, None if self.scoring is None else scorer)
+        lines = _Lines(self, kernels, n_centers, labels, grid, data, rows)
+        lines.job(next(iter(kernels)))  # whatever is wrong with the rows is said before the folds
+        self.n_paths_ = expected_paths(alphas, extends, len(splits))
+        with root_task(self, "cv", None) as task:
+            race = Race(lines.make, _Runner(data, self.splits_, self.n_jobs, task), extends)
+            race.compare(alphas, len(splits))
+            self._choose(race)
+            with task.subtask("path", len(self._pick.line.penalties)) as path_task, limited_blas():
+                self._follow(lines, data, rows, path_task)
         return self
+
+    def _check_words(self):
+        """Raise where a parameter has none of the values that it can have."""
+        if self.rule not in RULES:
+            raise ValueError(f"rule must be 'min' or '1se', got {self.rule!r}.")
+        if self.relax not in ("auto", True, False):
+            raise ValueError(f"relax must be 'auto', True or False, got {self.relax!r}.")
+        if self.search_rows is not None:
+            check_number(self.search_rows, "search_rows", low=2, integer=True)
+
+    def _weightings(self):
+        """Return what may become of the weights, the simplest first."""
+        kinds = {False: (PENALISED,), True: (RELAXED,), "auto": (PENALISED, RELAXED)}[self.relax]
+        return (*kinds, EQUAL) if self.include_all else kinds
+
+    def _draw_rows(self, target, classes):
+        """Return the rows that the search looks at, of every class its share."""
+        n = len(target)
+        if self.search_rows is None or n <= self.search_rows or self.cv is not None:
+            return np.arange(n)
+        rng = np.random.default_rng(0 if self._seed is None else self._seed)
+        if not classes:
+            return np.sort(rng.choice(n, self.search_rows, replace=False))
+        # Rows in the order of their class, each class shuffled: every so many-th is a fair draw.
+        order = np.lexsort((rng.random(n), target))
+        picked = np.linspace(0, n - 1, self.search_rows).round().astype(int)
+        return np.sort(order[picked])
+
+    def _search_centers(self, kernels, n_rows):
+        """Return the number of centres of the search, None for the exact method."""
+        if self.n_centers != "auto":
+            return self.n_centers
+        exact_only = resolved_loss(self).surrogate is not None
+        exact_only |= any(kernel.indefinite for kernel in kernels.values())
+        return None if exact_only or n_rows <= EXACT_ROWS else SEARCH_CENTERS
 
     def _make_scorer(self, template, y, s):
         """Return one scorer; one that takes no sample weights is called without them."""
@@ -212,29 +267,12 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         )
         return _Unweighted(scorer)
 
-    def _take_names(self, job: Job) -> None:
+    def _take_names(self, template) -> None:
         """Take over number and names of the columns; names of an earlier fit are forgotten."""
-        self.n_features_in_ = job.prepared.n_features
+        self.n_features_in_ = template.n_features_in_
         self.__dict__.pop("feature_names_in_", None)
-        if job.prepared.rows.names is not None:
-            self.feature_names_in_ = job.prepared.rows.names
-
-    def _make_cv(self, target, classes, groups):
-        """Return the splitter; groups stay together, few rows are split repeatedly."""
-        if self.cv is None and classes and groups is None:
-            # A rare class makes fewer folds: every one needs a row of it.
-            rarest = int(np.bincount(target).min())
-            if 2 <= rarest < DEFAULT_FOLDS:
-                return check_cv(rarest, target, classifier=True)
-        if self.cv is None or isinstance(self.cv, numbers.Integral):
-            _check_folds(self.cv or DEFAULT_FOLDS, target, classes, groups)
-        if groups is not None and (self.cv is None or isinstance(self.cv, numbers.Integral)):
-            return (StratifiedGroupKFold if classes else GroupKFold)(self.cv or DEFAULT_FOLDS)
-        if self.cv is None and len(target) < FEW_ROWS:
-            repeated = RepeatedStratifiedKFold if classes else RepeatedKFold
-            seed = 0 if self._seed is None else self._seed
-            return repeated(n_splits=DEFAULT_FOLDS, n_repeats=3, random_state=seed)
-        return check_cv(self.cv, target, classifier=classes)
+        if hasattr(template, "feature_names_in_"):
+            self.feature_names_in_ = template.feature_names_in_
 
     def _score_name(self):
         """What the scores are, in a word for pictures and reports."""
@@ -244,110 +282,78 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             return self._default_scoring
         return getattr(self.scoring, "__name__", "score")
 
-    def _check_alphas(self):
-        given = self.alphas
-        if given is None:
-            given = EFFECT_ALPHAS if check_kernel(self.kernel).expands else ALPHAS
-        alphas = np.atleast_1d(np.asarray(given, dtype=float))
-        if alphas.ndim != 1 or not len(alphas):
-            raise ValueError("alphas must be a number or a list of numbers.")
-        for alpha in alphas:
-            check_number(float(alpha), "alphas", strict=True)
-        return alphas
-
-    def _grid(self, job, alphas):
-        """Return the penalties for all rows."""
-        grid = check_sparsities(self.sparsities)
-        if np.ndim(grid):
-            return grid
-        total = job.problem.total_weight
-        if grid == 1:
-            return np.array([LOWEST * total])
-        # A linear kernel of standardised columns keeps a feature up to n / alpha per row.
-        convex = check_kernel(self.kernel).convex
-        highest = max(HIGHEST, total / alphas.min()) if convex else HIGHEST
-        return np.concatenate([[0.0], total * np.geomspace(LOWEST, highest, grid - 1)])
-
-    def _run_folds(self, X, y, s, splits, templates, grid, scorer, task):
-        """Return the scores of every alpha and fold, shape (n_alphas, n_folds, n_points)."""
-        jobs = []
-        with ExitStack() as open_tasks:
-            for template in templates:
-                parent = task.child(f"alpha={template.alpha:g}", len(splits), ordered=False)
-                open_tasks.enter_context(parent)
-                for i, (train, test) in enumerate(splits):
-                    fold = parent.child("fold", len(grid), number=i)
-                    jobs.append(
-                        delayed(_score_fold)(template, X, y, s, train, test, grid, scorer, fold)
-                    )
-            found = Parallel(n_jobs=self.n_jobs)(jobs)
-        shape = (len(templates), len(splits), len(grid))
-        return FoldScores(
-            np.array([fold.scores for fold in found]).reshape(shape),
-            np.array([fold.selected for fold in found]).reshape(*shape, -1),
-        )
-
-    def _choose(self, results, alphas, grid):
-        scores = results.scores
-        if np.isnan(scores).any():
-            warnings.warn(
-                f"{np.isnan(scores).sum()} of {scores.size} scores are NaN; settings with one are "
-                "not chosen. Look at cv_results_, and consider another scoring or cv.",
-                stacklevel=3,
-            )
-        if np.isnan(scores.mean(axis=1)).all():
-            raise ValueError(
-                "Every setting has a NaN score in some fold, so none can be chosen: use another "
-                "scoring, or a cv whose folds hold every class."
-            )
-        mean = scores.mean(axis=1)
-        error = scores.std(axis=1, ddof=1) / np.sqrt(scores.shape[1])
-        features = np.bitwise_count(results.selected).sum(axis=3, dtype=int).mean(axis=1)
-        best = np.nanmax(mean)
-        # Of several best settings the one with the smallest spread sets the bar of "1se".
-        bars = {"min": best, "1se": best - np.nanmin(error[mean >= best])}
-        self.choices_ = {}
-        for rule, bar in bars.items():
-            # Fewest features first, then the better score, then the larger penalty.
-            order = np.lexsort(
-                (
-                    -np.broadcast_to(grid, mean.shape).ravel(),
-                    -np.nan_to_num(mean, nan=-np.inf).ravel(),
-                    features.ravel(),
-                    ~(mean >= bar).ravel(),
-                )
-            )
-            self.choices_[rule] = int(order[0])
-        self.best_index_ = self.choices_[self.rule]
-        chosen = np.unravel_index(self.best_index_, mean.shape)
-        self.alpha_ = float(alphas[chosen[0]])
-        self._point = int(chosen[1])
-        bits = results.selected[chosen[0], :, chosen[1]]
+    def _choose(self, race):
+        """Take what the folds say, by both rules."""
+        n_folds = len(self.splits_)
+        self.cv_results_ = tabulate(race.lines, race.scores, n_folds)
+        picks = pick_setting(race.lines, self.cv_results_, n_folds)
+        self.choices_ = {rule: pick.index for rule, pick in picks.items()}
+        pick = self._pick = picks[self.rule]
+        self.best_index_, self.weighting_ = pick.index, pick.weighting
+        self.kernel_, self.kernel_name_ = pick.line.template.kernel, pick.line.kernel
+        self.alpha_ = pick.line.alpha
+        mine = self.cv_results_["kernel"] == pick.line.kernel
+        self.alphas_ = np.unique(self.cv_results_["alpha"][mine])
+        self.best_score_ = float(self.cv_results_["mean_test_score"][pick.index])
+        self.nested_scores_ = judged_by_others(self.cv_results_, self.splits_, self.rule)
+        self.n_paths_ = sum(len(folds) for folds in race.scores)
+        position = next(i for i, line in enumerate(race.lines) if line is pick.line)
+        within = pick.index - sum(len(line.settings) for line in race.lines[:position])
+        bits = np.array([fold.selected[within] for fold in race.scores[position]])
         selected = np.unpackbits(bits, axis=1, count=self.n_features_in_)
         self.selection_frequency_ = selected.mean(axis=0)
-        self.best_score_ = float(mean[chosen])
-        self.cv_results_ = {
-            "alpha": np.repeat(alphas, len(grid)),
-            "sparsity": np.tile(grid, len(alphas)),
-            "mean_test_score": mean.ravel(),
-            "std_test_score": scores.std(axis=1).ravel(),
-            "standard_error": error.ravel(),
-            "mean_n_features": features.ravel(),
-            **{f"split{i}_test_score": scores[:, i].ravel() for i in range(scores.shape[1])},
-        }
 
-    def _follow(self, job, sparsities, task):
-        """Follow the path on all rows with the chosen alpha and keep the chosen point."""
-        template = self._template(self.alpha_)
-        job = job.with_alpha(self.alpha_)
-        trace = trace_path(template, job, sparsities, task=task)
+    def _follow(self, lines, data, rows, task):
+        """Follow the path of the chosen line on all rows, and fit the chosen machine."""
+        pick = self._pick
+        template = pick.line.template
+        job = lines.job(pick.line.kernel).with_alpha(self.alpha_)
+        trace = trace_path(template, job, pick.line.penalties, task=task)
         self.path_ = PathResult.from_trace(template, job, trace)
         # The path ends where the last feature leaves; beyond, nothing changes.
-        self.best_estimator_ = self.path_.model(min(self._point, len(self.path_) - 1))
+        point = trace.points[min(pick.point, len(trace.points) - 1)]
+        self.sparsity_ = 0.0 if pick.weighting == EQUAL else float(point.sparsity)
+        model = clone(template).set_params(
+            sparsity=self.sparsity_,
+            relax=pick.weighting == RELAXED,
+            learn_weights=pick.weighting != EQUAL,
+            feature_groups=self.feature_groups,
+        )
+        final = self._final_centers(job, len(data.X))
+        w, anew = point.w, False
+        if final != template.n_centers or len(rows) < len(data.X):
+            model.set_params(n_centers=final)
+            weights = job.prepared.user_values(w)
+            names = job.prepared.rows.names
+            job = prepare_job(
+                clone(template).set_params(n_centers=final), data.X, data.y, data.sample_weight
+            )
+            job.prepared.rows.names = names
+            w = job.prepared.weight_values(weights)
+            anew = True
+        solver = make_solver(template)
+        if pick.weighting == EQUAL:
+            solution = equal_weights(job.problem)
+        elif pick.weighting == RELAXED:
+            solution = refit_without_penalty(job.problem, solver, w)
+        elif anew:
+            solution = solver.solve(job.problem, w, self.sparsity_)
+        else:
+            solution = point
+        solution = replace(solution, sparsity=self.sparsity_)
+        publish(model, job, solution, [(self.path_.start, solution)])
+        self.best_estimator_ = model
         self.path_.warn_not_converged(stacklevel=5)
-        self.weights_ = self.best_estimator_.weights_
-        self.sparsity_ = self.best_estimator_.sparsity_
+        self.weights_ = model.weights_
         self.n_iter_ = len(self.path_)
+
+    def _final_centers(self, job: Job, n_rows: int):
+        """Return the number of centres of the chosen machine, None for the exact method."""
+        if self.n_centers != "auto":
+            return self.n_centers
+        loss, kernel = job.prepared.loss, job.prepared.kernel
+        exact_only = loss.surrogate is not None or kernel.indefinite
+        return None if exact_only or n_rows <= FINAL_EXACT_ROWS else FINAL_CENTERS
 
     # -- the chosen model -------------------------------------------------------------
 
@@ -381,44 +387,70 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectorMixin, BaseEstimator):
 
 
 class KnifeRegressorCV(RegressorMixin, _BaseKnifeCV):
-    """:class:`KnifeRegressor` with both penalties chosen by cross-validation.
+    """:class:`KnifeRegressor` with kernel and penalties chosen by cross-validation.
 
     Parameters
     ----------
-    kernel : str or Kernel, default="rbf"
+    kernel : str, Kernel or list of them, default="auto"
+        The folds choose among several. "auto" is the list of "linear" (straight lines), "additive"
+        (a sum of separate effects), "anova" (with interactions of pairs) and "rbf" (one joint
+        function).
     loss : str or Loss, default=None
     alphas : float or array-like, default=None
-        Penalties on the norm of the machine to try; ``alphas_`` tells them after a fit. None is
-        0.1, 0.3 and 1, and for additive and ANOVA kernels 0.01, 0.1 and 1.
-    sparsities : int or array-like, default=40
+        Penalties on the norm of the machine to try. None begins with 0.1 and 1 (0.1 and 10 where
+        weights enter linearly) and goes on by factors of ten on the side that does better, until
+        that no longer pays; ``alphas_`` tells them after a fit.
+    sparsities : int or array-like, default=25
         Number of weight penalties, or the increasing penalties themselves. A fold uses the
-        same ones, or with a linear kernel in proportion to its rows: see the notes.
+        same ones, or with a linear or additive kernel in proportion to its rows: see the notes.
+    relax : {"auto", True, False}, default="auto"
+        Whether the machine of the selected features is refitted without the penalty that has
+        selected them. "auto" lets the folds decide.
+    include_all : bool, default=True
+        Whether the machine of all features with equal weights is compared too. Where it is chosen,
+        every feature is selected.
     rule : {"min", "1se"}, default="min"
         The best mean score, or the fewest features within one standard error of it.
     scoring : str, callable or None, default=None
         None is the mean squared error, or the accuracy for classes.
     cv : int, splitter or iterable, default=None
-        None is five folds, stratified for classes; below 200 rows, where one split into folds
-        is mostly luck, three times five; and as many folds as the rarest class has rows where
-        these are fewer than five. With ``groups``, None and a number keep them together.
+        None is five folds of shuffled rows, stratified for classes; below 200 rows, where one
+        split into folds is mostly luck, twice five; and as many folds as the rarest class has rows
+        where these are fewer than five. With ``groups``, None and a number keep them together.
     solver, start, n_starts, standardize, fit_intercept : see :class:`KnifeRegressor`
     feature_groups, feature_costs, max_iter, tol, random_state : see :class:`KnifeRegressor`
-    n_centers, centers, memory_budget : see :class:`KnifeRegressor`
+    n_centers : int, None or "auto", default="auto"
+        "auto" is the exact method up to 1,000 rows. Beyond, the search and the path use 300
+        centres, and the chosen machine is fitted once more: exactly up to 3,000 rows, on 500
+        centres beyond. A number holds for everything, and None is the exact method where it fits.
+    centers, memory_budget : see :class:`KnifeRegressor`
+    search_rows : int or None, default=3000
+        Rows that the search looks at, drawn at random, by class where there are classes; the chosen
+        machine is fitted to all rows. None, or folds given by ``cv``, look at all rows.
     n_jobs : int, default=None
-        Folds and alphas run in parallel through joblib, on any of its backends, each on one
+        Folds and kernels run in parallel through joblib, on any of its backends, each on one
         BLAS thread; the answer does not depend on it.
 
     Attributes
     ----------
+    kernel_ : Kernel
+        The chosen kernel, and ``kernel_name_`` its name in ``cv_results_``.
     alpha_, sparsity_ : float
         The chosen penalties.
+    weighting_ : {"penalised", "relaxed", "equal"}
+        What has become of the weights: as the penalty leaves them, refitted without it, or all
+        alike.
     alphas_ : ndarray
-        The penalties on the norm that were tried.
+        The penalties on the norm that were tried with the chosen kernel.
     weights_ : ndarray of shape (n_features,)
     best_estimator_ : KnifeRegressor
         Fitted on all rows.
     best_score_ : float
-        Its mean score over the folds.
+        Mean score over the folds of the chosen setting. The best of many is partly luck: see
+        ``nested_scores_``.
+    nested_scores_ : ndarray of shape (n_folds,)
+        Every fold's score of what the other folds choose; its mean is an estimate that the choice
+        does not flatter.
     score_name_ : str
         What is scored.
     splits_ : list of (ndarray, ndarray)
@@ -428,15 +460,23 @@ class KnifeRegressorCV(RegressorMixin, _BaseKnifeCV):
     path_ : PathResult
         On all rows, with the chosen ``alpha_``.
     cv_results_ : dict of ndarray
-        One entry per pair of penalties.
+        One entry per setting: "kernel", "alpha", "weighting" and "sparsity", their scores, and
+        "n_folds" that have judged them. Settings of kernels and alphas that a first look has ruled
+        out have fewer penalties and perhaps fewer folds, and cannot be chosen.
+    n_paths_ : int
+        Paths that were followed in the folds.
     choices_ : dict of int
         What each rule would choose, as indices into ``cv_results_``.
 
     Notes
     -----
+    All kernels and alphas get a first look: a third of the penalties, on at most five folds. The
+    two that do best are then followed on all folds with all penalties, and the best of everything
+    on them is chosen.
+
     What a useless feature gains by fitting noise does not grow with the number of rows. A
     non-linear kernel needs a weight of fixed size to take that gain, so a penalty keeps out the
-    same noise in a fold as in all rows. A linear kernel needs a weight that shrinks like one
+    same noise in a fold as in all rows. A linear or additive kernel needs one that shrinks like one
     over the rows, so there the penalty is taken in proportion to them.
 
     Examples
@@ -444,13 +484,16 @@ class KnifeRegressorCV(RegressorMixin, _BaseKnifeCV):
     >>> from kernelknife import KnifeRegressorCV
     >>> from kernelknife.datasets import make_sinusoidal
     >>> X, y = make_sinusoidal(100, 5, random_state=0)
-    >>> model = KnifeRegressorCV(alphas=[0.1, 1.0], rule="1se").fit(X, y)
+    >>> model = KnifeRegressorCV(["additive", "rbf"], rule="1se").fit(X, y)
     >>> model.get_support(indices=True)
     array([0, 1, 2, 3, 4])
     """
 
     _single = KnifeRegressor
     _default_scoring = "neg_mean_squared_error"
+
+    _task = "regression"
+    _default_loss = "squared"
 
     def _split_target(self, y):
         return y, False
@@ -462,15 +505,16 @@ class KnifeRegressorCV(RegressorMixin, _BaseKnifeCV):
 
 
 class KnifeClassifierCV(ClassifierMixin, _BaseKnifeCV):
-    """:class:`KnifeClassifier` with both penalties chosen by cross-validation.
+    """:class:`KnifeClassifier` with kernel and penalties chosen by cross-validation.
 
     Parameters
     ----------
-    kernel, loss : see :class:`KnifeClassifier`
-    alphas, sparsities, rule, scoring, cv, n_jobs : see :class:`KnifeRegressorCV`
+    kernel, alphas, sparsities, relax, include_all : see :class:`KnifeRegressorCV`
+    loss : see :class:`KnifeClassifier`
+    rule, scoring, cv, n_jobs : see :class:`KnifeRegressorCV`
     solver, start, n_starts, standardize, fit_intercept : see :class:`KnifeRegressor`
     feature_groups, feature_costs, max_iter, tol, random_state : see :class:`KnifeRegressor`
-    n_centers, centers, memory_budget : see :class:`KnifeRegressor`
+    n_centers, centers, memory_budget, search_rows : see :class:`KnifeRegressorCV`
 
     Attributes
     ----------
@@ -482,7 +526,7 @@ class KnifeClassifierCV(ClassifierMixin, _BaseKnifeCV):
     >>> from kernelknife import KnifeClassifierCV
     >>> from kernelknife.datasets import make_skin_of_orange
     >>> X, y = make_skin_of_orange(100, 6, random_state=0)
-    >>> model = KnifeClassifierCV(alphas=[0.1, 1.0], rule="1se").fit(X, y)
+    >>> model = KnifeClassifierCV("rbf", alphas=[0.1, 1.0], rule="1se").fit(X, y)
     >>> model.get_support(indices=True)
     array([0, 1, 2, 3])
     """
@@ -549,61 +593,53 @@ def _takes_weights(scorer, y):
     return True
 
 
-def _check_folds(n_folds, target, classes, groups):
-    """Raise where so many folds cannot be made, before scikit-learn says it in its words."""
-    if groups is not None and len(np.unique(groups)) < n_folds:
-        raise ValueError(
-            f"{n_folds} folds need as many groups, got {len(np.unique(groups))}: use fewer folds."
-        )
-    if len(target) < n_folds:
-        raise ValueError(f"{n_folds} folds need as many rows, got {len(target)}: use fewer folds.")
-    if classes and groups is None:
-        fewest = int(np.bincount(target).min())
-        if fewest < n_folds:
-            raise ValueError(
-                f"{n_folds} folds need as many rows of every class, the rarest has {fewest}: use "
-                "fewer folds, or leave out or join rare classes."
-            )
+class _Lines:
+    """Makes the lines of a race; every kernel's problem is built once for all rows."""
+
+    def __init__(self, search, kernels, n_centers, labels, grid, data, rows):
+        self._search, self._kernels, self._labels = search, kernels, labels
+        self._n_centers, self._grid = n_centers, grid
+        self._data, self._rows = data, rows
+        self._jobs = {}
+
+    def job(self, kernel):
+        """Return the prepared rows of the search for one kernel."""
+        if kernel not in self._jobs:
+            data, rows = self._data, self._rows
+            template = self._template(kernel, 1.0)
+            job = prepare_job(template, data.X[rows], data.y[rows], data.sample_weight[rows])
+            job.prepared.rows.names = getattr(self._search, "feature_names_in_", None)
+            self._jobs[kernel] = job
+        return self._jobs[kernel]
+
+    def _template(self, kernel, alpha):
+        return self._search._template(self._kernels[kernel], alpha, self._n_centers, self._labels)
+
+    def make(self, kernel, alpha):
+        """Return the line of one kernel and one alpha."""
+        grid = self._grid
+        if np.ndim(grid) == 0:
+            grid = penalties_of_line(self.job(kernel).with_alpha(alpha).problem, int(grid))
+        return Line(kernel, self._template(kernel, alpha), grid, self._search._weightings())
 
 
-def _check_splits(splits, codes, s, groups):
-    """Raise where a fold cannot be fitted, and say which."""
-    if len(splits) < 2:
-        raise ValueError(f"cv gave {len(splits)} split(s); at least 2 are needed.")
-    for i, (train, test) in enumerate(splits):
-        if not s[train].any() or not s[test].any():
-            raise ValueError(f"Fold {i} has no training or no test rows with positive weight.")
-        if groups is not None:
-            torn = np.intersect1d(np.asarray(groups)[train], np.asarray(groups)[test])
-            if len(torn):
-                raise ValueError(
-                    f"Fold {i} has rows of group {torn[0]!r} on both sides: use a cv that keeps "
-                    "groups together, such as GroupKFold, or leave out groups."
-                )
-        if codes is not None:
-            missing = np.setdiff1d(codes, codes[train][s[train] > 0])
-            if len(missing):
-                raise ValueError(
-                    f"The training rows of fold {i} lack {len(missing)} of the "
-                    f"{len(np.unique(codes))} classes: use fewer folds or a stratified cv, or "
-                    "drop classes with fewer rows than folds."
-                )
+class _Runner:
+    """Runs batches of lines on folds in parallel, and remembers where their paths began."""
 
+    def __init__(self, data, splits, n_jobs, task):
+        self._data, self._splits, self._n_jobs, self._task = data, splits, n_jobs, task
+        self._starts = {}
 
-def _score_fold(template, X, y, s, train, test, grid, scorer, task):
-    """Follow the path on the training rows and score every point on the others."""
-    with limited_blas(), task:
-        job = prepare_job(template, X[train], y[train], s[train])
-        share = s[train].sum() / s.sum()
-        here = grid * share if job.problem.convex else grid
-        trace = trace_path(template, job, here, task=task)
-        weighted = {} if (s[test] == 1).all() else {"sample_weight": s[test]}
-        scores, selected = np.empty(len(grid)), np.zeros((len(grid), X.shape[1]), dtype=bool)
-        for i, point in enumerate(trace.points):
-            model = clone(template)
-            publish(model, job, point)
-            scores[i] = scorer(model, X[test], y[test], **weighted)
-            selected[i] = model.get_support()
-        # Past the end of the path no feature is left and nothing changes any more.
-        scores[len(trace.points) :] = scores[len(trace.points) - 1]
-        return FoldScores(scores, np.packbits(selected, axis=1))
+    def __call__(self, batches):
+        """Return the scores of every line of every batch."""
+        jobs = []
+        with self._task.child("comparing", len(batches), ordered=False) as parent:
+            for i, (lines, fold) in enumerate(batches):
+                train, test = self._splits[fold]
+                begin = self._starts.get((lines[0].kernel, fold))
+                child = parent.child("fold", 0, number=i)
+                jobs.append(delayed(score_lines)(lines, self._data, train, test, begin, child))
+            found = Parallel(n_jobs=self._n_jobs)(jobs)
+        for (lines, fold), (_, begin) in zip(batches, found, strict=True):
+            self._starts[lines[0].kernel, fold] = begin
+        return [scores for scores, _ in found]

@@ -69,6 +69,16 @@ class Prepared:
         result[self.columns.index] = self.column_values(values)
         return result
 
+    def weight_values(self, values: np.ndarray) -> np.ndarray:
+        """Return one value per weight, given that of every column of the user.
+
+        Columns of a group share one weight: it is the mean of theirs.
+        """
+        values = values[self.columns.index]
+        if self.groups is None:
+            return values
+        return np.bincount(self.groups, values) / np.bincount(self.groups)
+
 
 def prepare(
     rows: Rows,

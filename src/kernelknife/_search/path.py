@@ -5,7 +5,7 @@ with warm starts of the weights, the coefficients and the damping of the curvatu
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -45,12 +45,15 @@ class Trace:
     tie_break : ndarray of shape (n_weights,)
         Ranks features that are gone at the first point: those that left later during the start
         come first, then those that would help more.
+    begun : Start
+        The start that won; a path of the same rows with another ``alpha`` can begin there too.
     """
 
     points: tuple[Solution, ...]
     start: str
     n_solves: int
     tie_break: np.ndarray
+    begun: Start
 
 
 def choose_start(problem: Problem, solver: Solver, starts: list[Start]) -> PathStart:
@@ -85,6 +88,7 @@ def follow_path(
     sparsities: int | np.ndarray = 50,
     *,
     updates_per_point: int | None = None,
+    begin: Start | None = None,
     task: Task = SILENT,
 ) -> Trace:
     """Follow the weights from no penalty until all are zero.
@@ -98,11 +102,12 @@ def follow_path(
         Number of points, or the increasing penalties themselves.
     updates_per_point : int, default=None
         Steps of the solver per point; None solves every point to its tolerance.
+    begin : Start, default=None
+        Where to begin; None makes the starts that the settings ask for and takes the best.
     task : Task
         Parent of the progress reports.
     """
-    small = problem.run_on_sample(_choose_on_sample, solver, settings)
-    starts = make_starts(problem, settings) if small is None else [small]
+    starts = [begin] if begin is not None else _find_starts(problem, solver, settings)
     if problem.convex and updates_per_point is None:
         trace = _follow_convex(problem, solver, starts, sparsities, task)
     else:
@@ -112,6 +117,12 @@ def follow_path(
         trace = _follow_up(problem, solver, step, starts, sparsities, task)
     problem.forget()
     return trace
+
+
+def _find_starts(problem: Problem, solver: Solver, settings: StartSettings) -> list[Start]:
+    """Return the starts to choose from; many rows choose on some of them."""
+    small = problem.run_on_sample(_choose_on_sample, solver, settings)
+    return make_starts(problem, settings) if small is None else [small]
 
 
 def _choose_on_sample(problem: Problem, solver: Solver, settings: StartSettings) -> Start:
@@ -154,7 +165,9 @@ def _follow_up(
         # Where zero is not sticky, few updates may overshoot and come back.
         if not problem.convex and not is_alive(problem, here) and sparsity > 0:
             break
-    return Trace(tuple(points), chosen.start.name, spent, _tie_break(problem, chosen.first))
+    ranks = _tie_break(problem, chosen.first)
+    begun = replace(chosen.start, solves=0)
+    return Trace(tuple(points), begun.name, spent, ranks, begun)
 
 
 def _tie_break(problem: Problem, first: Solution) -> np.ndarray:
@@ -214,4 +227,4 @@ def _follow_convex(
     empty = [i for i, p in enumerate(points) if p.sparsity > 0 and not p.w[costly].any()]
     if empty:
         points = points[: empty[0] + 1]
-    return Trace(tuple(points), starts[0].name, spent, problem.potential(nothing))
+    return Trace(tuple(points), starts[0].name, spent, problem.potential(nothing), starts[0])

@@ -110,6 +110,7 @@ def show(selection):
         ]
         show_table(("acting together", "of the variance"), pairs, numeric=(1,))
         out.print()
+    out.print(f"{selection.machine_in_words}\n")
     show_table(
         (selection.error_name, "mean", "standard error"), _error_rows(selection), numeric=(1, 2)
     )
@@ -126,7 +127,7 @@ def _doubts(selection):
     elif gain <= 0:
         doubts.append(f"No sure finding: worse than a constant by {number(-gain)} +- {spread}.")
     elif not selection.better:
-        reason = "less than two standard errors"
+        reason = "not clearly more than the folds scatter"
         if (
             selection.held_out is not None
             and selection.held_out.error >= selection.held_out.constant

@@ -62,6 +62,25 @@ DropMissing = Annotated[
     bool, typer.Option("--drop-missing", help="Leave out rows with missing values.")
 ]
 KernelOption = Annotated[Kernel, typer.Option("--kernel", help="Kind of relations to look for.")]
+# The folds of ``select`` can choose among kernels; a path has one.
+KernelChoice = StrEnum(
+    "KernelChoice",
+    [
+        "auto",
+        "linear",
+        "additive",
+        "anova",
+        "rbf",
+        "polynomial",
+        "laplace",
+        "matern",
+        "rational_quadratic",
+        "sigmoid",
+    ],
+)
+KernelChoiceOption = Annotated[
+    KernelChoice, typer.Option("--kernel", help="Kind of relations to look for.")
+]
 LossOption = Annotated[
     Loss | None, typer.Option("--loss", help="Squared for numbers, squared hinge for classes.")
 ]
@@ -96,7 +115,7 @@ Thousands = Annotated[
 Centers = Annotated[
     int | None,
     typer.Option(
-        "--centers", min=0, help="Centres of the machine; 0 for all rows; 300 past 1,500 rows."
+        "--centers", min=0, help="Centres of the machine; 0 for all rows. Absent, rows decide."
     ),
 ]
 Cluster = Annotated[
@@ -189,7 +208,7 @@ def select(
     task: TaskOption = None,
     impute: ImputeOption = None,
     drop_missing: DropMissing = False,
-    kernel: KernelOption = Kernel.rbf,
+    kernel: KernelChoiceOption = KernelChoice.auto,
     loss: LossOption = None,
     alpha: Alpha = None,
     sparsity: Sparsity = None,
@@ -218,7 +237,8 @@ def select(
     settings = _settings(
         drop=drop, ids=ids, group=group, task=task, impute=impute, drop_missing=drop_missing,
         kernel=kernel, loss=loss, alpha=alpha, sparsity=sparsity, n_features=features, rule=rule,
-        folds=folds, hold_out=hold_out, n_centers=centers, random_state=seed, n_jobs=jobs,
+        folds=folds, hold_out=hold_out, random_state=seed, n_jobs=jobs,
+        n_centers="auto" if centers is None else centers,
     )  # fmt: skip
     code = _select.select(
         data,

@@ -5,6 +5,7 @@ from importlib.resources import files
 
 import numpy as np
 
+from kernelknife._choice import rows_of_path
 from kernelknife.report.paths import path_piece
 from kernelknife.report.pieces import (
     cv_piece,
@@ -154,7 +155,8 @@ def _paths(selection):
     """
     search, encoder = selection.search, selection.encoder
     path, first = search.path_, encoder.first_columns
-    scores = search.cv_results_["mean_test_score"][search.cv_results_["alpha"] == search.alpha_]
+    results = search.cv_results_
+    scores = results["mean_test_score"][rows_of_path(results, search.best_index_)]
     # The path ends where the last column leaves; the folds go on to the end of the grid.
     scores = scores[: len(path)]
     return path_piece(

@@ -8,6 +8,7 @@ from html import escape
 
 import numpy as np
 
+from kernelknife._choice import cv_curves
 from kernelknife._support.formatting import number
 from kernelknife.display import log_positions
 from kernelknife.report.elements import figure, label_places, percent, shorten
@@ -58,7 +59,7 @@ def feature_table(features, n_folds) -> str:
 
 
 def cv_piece(search, error_name) -> str:
-    """Return the error over the folds against the penalty, one line per alpha.
+    """Return the error over the folds against the penalty, one line per kernel or alpha.
 
     Parameters
     ----------
@@ -66,35 +67,40 @@ def cv_piece(search, error_name) -> str:
         Fitted.
     error_name : str
     """
-    results, best = search.cv_results_, search.alpha_
-    rows = {alpha: results["alpha"] == alpha for alpha in np.unique(results["alpha"])}
-    scores = results["mean_test_score"]
+    results, scores = search.cv_results_, search.cv_results_["mean_test_score"]
     errors = 1.0 - scores if search.score_name_ == "accuracy" else -scores
-    curves = {alpha: errors[chosen] for alpha, chosen in rows.items()}
-    spread = results["standard_error"][rows[best]]
-    band = (curves[best] - spread, curves[best] + spread)
-    x = log_positions(results["sparsity"][rows[best]])
-    low, high = _range(np.concatenate([*curves.values(), *band]))
+    curves = cv_curves(results, search.best_index_)
+    (best,) = (curve.rows for curve in curves if curve.chosen)
+    spread = results["standard_error"][best]
+    band = (errors[best] - spread, errors[best] + spread)
+    places_of = {curve.label: log_positions(results["sparsity"][curve.rows]) for curve in curves}
+    every = np.concatenate(list(places_of.values()))
+    # Without features all lines are alike, and with too many some are far off the others.
+    low, high = _range(np.concatenate([errors[best], *band]))
+    low = min(low, min(float(np.nanmin(errors[curve.rows])) for curve in curves))
     chart = Chart(
-        Axis(x[0], x[-1], log=True, label="penalty (sparsity)"),
+        Axis(every.min(), every.max(), log=True, label="penalty (sparsity)"),
         Axis(max(0.0, low), high, label=error_name),
-        f"{error_name} over the folds against the penalty, one line for each alpha.",
-        right=110,
+        f"{error_name} over the folds against the penalty, one line for each kernel or alpha.",
+        right=150,
         height=300,
     )
-    chart.band(x, np.maximum(band[0], chart.y.low), np.minimum(band[1], chart.y.high), "band")
-    places = label_places(chart, [curve[-1] for curve in curves.values()], LABEL_GAP)
-    for i, ((alpha, curve), place) in enumerate(zip(curves.items(), places, strict=True)):
-        # The chosen alpha has the first colour, which no other line takes.
-        colour = "c0" if alpha == best else f"c{1 + i % (COLOURS - 1)}"
-        width = "thick" if alpha == best else "thin"
-        chart.line(x, curve, f"line {colour} {width}", f"alpha = {number(float(alpha))}")
-        chart.label(x[-1], curve[-1], place, f"alpha {number(alpha)}", colour)
-    chart.rule(max(search.sparsity_, x[0]), "marker", label="chosen")
+    band = (np.maximum(band[0], chart.y.low), np.minimum(band[1], chart.y.high))
+    chart.band(log_positions(results["sparsity"][best]), *band, "band")
+    heights = [np.clip(errors[curve.rows], chart.y.low, chart.y.high) for curve in curves]
+    places = label_places(chart, [height[-1] for height in heights], LABEL_GAP)
+    for i, (curve, height, place) in enumerate(zip(curves, heights, places, strict=True)):
+        # The chosen line has the first colour, which no other line takes.
+        colour = "c0" if curve.chosen else f"c{1 + i % (COLOURS - 1)}"
+        width = "thick" if curve.chosen else "thin"
+        x = places_of[curve.label]
+        chart.line(x, height, f"line {colour} {width}", curve.label)
+        chart.label(x[-1], height[-1], place, curve.label, colour)
+    chart.rule(max(search.sparsity_, every.min()), "marker", label="chosen")
     return figure(
         chart.render(),
-        f"Mean over {len(search.splits_)} folds; the band is one standard error around the chosen "
-        "alpha.",
+        f"Mean over {len(search.splits_)} folds, fewer for lines that a first look has ruled out; "
+        "the band is one standard error around the chosen line.",
     )
 
 

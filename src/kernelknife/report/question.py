@@ -13,6 +13,11 @@ from kernelknife.tables import read_table
 
 __all__ = ["question_piece", "snippet_piece"]
 
+WEIGHTING_WORDS = {
+    "penalised": "as the penalty leaves them",
+    "relaxed": "refitted without the penalty that has selected the columns",
+    "equal": "the same for all columns",
+}
 DEFAULT_LOSSES = {"regression": "squared", "classification": "squared_hinge"}
 
 
@@ -33,9 +38,12 @@ def question_piece(selection, source) -> str:
         " from",
         f"target {table.target_name}": _describe_target(table),
         "guessed or left out": "; ".join(table.notes),
-        "kernel and loss": f"{model.kernel}, {_loss_name(model.loss, table.task)}",
+        "kernel and loss": f"{search.kernel_name_}, {_loss_name(model.loss, table.task)}",
         "alpha": f"{number(model.alpha)} (of {alphas})",
         "sparsity": number(float(model.sparsity_)),
+        "compared": f"{', '.join(dict.fromkeys(search.cv_results_['kernel']))}; "
+        f"{search.n_paths_} paths in the folds",
+        "weights": WEIGHTING_WORDS[search.weighting_],
         "folds": _describe_folds(selection),
         "converged": "yes" if model.converged_ else "no: raise max_iter",
         "seed": str(selection.settings["random_state"]),

@@ -13,7 +13,7 @@ def verdict_piece(selection) -> str:
     """Return the answer: what was selected, how well it predicts, and how that was judged."""
     return (
         f'<p class="lead">{_finding(selection)}</p>{_cards(selection)}'
-        f"<p>{_comparison(selection)}</p>"
+        f"<p>{_comparison(selection)} {escape(selection.machine_in_words)}</p>"
         f'<p class="quiet">{_judgement(selection)}</p>'
     )
 
@@ -46,7 +46,7 @@ def _comparison(selection):
         reason = (
             f"its error is larger by {amount}"
             if gain <= 0
-            else f"its error is smaller by {amount}, where two standard errors are asked for"
+            else f"its error is smaller by {amount}, not clearly more than the folds scatter"
         )
         words = (
             f"The machine does not clearly err less than a constant guess: {reason}. Read the "
@@ -60,8 +60,8 @@ def _comparison(selection):
 def _judgement(selection):
     """Say which rows the errors come from."""
     words = (
-        "Errors are means over the folds. The first is corrected for the luck of having chosen the "
-        "penalties on the same folds."
+        "Errors are means over the folds. For the first, every fold judges what the other folds "
+        "have chosen, so that choosing among many settings does not flatter it."
     )
     held_out = selection.held_out
     if held_out is not None:

@@ -49,15 +49,14 @@ class Choice:
     model : KnifeRegressor or KnifeClassifier
         Fitted on all training rows.
     errors : ndarray of shape (n_folds,)
-    optimism : float
-        How much the mean error is too small, because the penalties were chosen on these folds.
+        Every fold's error of what the other folds choose, so that the choice among many settings
+        does not make it too small.
     frequency : ndarray of shape (n_columns,)
         Share of the folds in which every column of numbers is selected.
     """
 
     model: KnifeRegressor | KnifeClassifier
     errors: np.ndarray
-    optimism: float
     frequency: np.ndarray
 
 
@@ -77,12 +76,9 @@ def choose_model(search, X, y, *, sparsity, n_features, n_jobs) -> Choice:
     n_jobs : int or None
     """
     if sparsity is None and n_features is None:
-        errors = _errors_by_fold(search)
-        chosen = errors[:, search.best_index_]
-        return Choice(
-            search.best_estimator_, chosen, _optimism(errors, chosen), search.selection_frequency_
-        )
-    template = clone(search.best_estimator_)
+        errors = _to_errors(search.nested_scores_, search)
+        return Choice(search.best_estimator_, errors, search.selection_frequency_)
+    template = clone(search.best_estimator_).set_params(learn_weights=True)
     if n_features is not None:
         # The path may jump over this number; ``at`` then solves for it exactly.
         template.set_params(n_features_to_select=n_features)
@@ -92,28 +88,12 @@ def choose_model(search, X, y, *, sparsity, n_features, n_jobs) -> Choice:
         model = clone(template).fit(X, y)
     errors, models = _cross_validate(template, search, X, y, n_jobs, return_estimator=True)
     frequency = np.mean([fitted.get_support() for fitted in models], axis=0)
-    return Choice(model, errors, 0.0, frequency)
-
-
-def _errors_by_fold(search):
-    """Return the errors of all penalties, an array of shape (n_folds, n_penalties)."""
-    scores = [search.cv_results_[f"split{i}_test_score"] for i in range(len(search.splits_))]
-    return _to_errors(np.array(scores), search)
+    return Choice(model, errors, frequency)
 
 
 def _to_errors(scores, search):
     """Return the errors behind scores; an accuracy becomes the share of wrong classes."""
     return 1.0 - scores if search.score_name_ == "accuracy" else -scores
-
-
-def _optimism(errors, chosen):
-    """Return by how much the mean error of the chosen penalties is too small.
-
-    Every fold on its own would have chosen other penalties. The mean of what it loses by the
-    common choice estimates what the common choice gains by luck (R. J. Tibshirani and R.
-    Tibshirani 2009, A bias correction for the minimum error rate in cross-validation).
-    """
-    return float(np.mean(chosen - np.nanmin(errors, axis=1)))
 
 
 def _cross_validate(model, search, X, y, n_jobs, *, return_estimator=False):
@@ -130,17 +110,14 @@ def _cross_validate(model, search, X, y, n_jobs, *, return_estimator=False):
     return _to_errors(results["test_score"], search), results.get("estimator", [])
 
 
-def mean_score(errors: np.ndarray, optimism: float = 0.0) -> Score:
+def mean_score(errors: np.ndarray) -> Score:
     """Return the mean error over folds and its standard error.
 
     Parameters
     ----------
     errors : ndarray of shape (n_folds,)
-    optimism : float, default=0.0
-        Added to the mean; see :class:`Choice`.
     """
-    spread = float(errors.std(ddof=1) / np.sqrt(len(errors)))
-    return Score(float(errors.mean()) + optimism, spread)
+    return Score(float(errors.mean()), float(errors.std(ddof=1) / np.sqrt(len(errors))))
 
 
 def advantage_over_constant(constant_errors: np.ndarray, choice: Choice, splits) -> Score:
@@ -160,7 +137,7 @@ def advantage_over_constant(constant_errors: np.ndarray, choice: Choice, splits)
     gains = constant_errors - choice.errors
     test_to_train = np.mean([len(test) / len(train) for train, test in splits])
     spread = float(gains.std(ddof=1) * np.sqrt(1.0 / len(gains) + test_to_train))
-    return Score(float(gains.mean()) - choice.optimism, spread)
+    return Score(float(gains.mean()), spread)
 
 
 def judge_held_out(model, X, y, Z, y_held) -> HeldOut | None:
@@ -187,7 +164,7 @@ def judge_held_out(model, X, y, Z, y_held) -> HeldOut | None:
     return HeldOut(errors[0], errors[1], len(y_held))
 
 
-def compare_models(search, X, y, *, task, kernel, n_jobs) -> tuple[np.ndarray, Score]:
+def compare_models(search, X, y, *, task, n_jobs) -> tuple[np.ndarray, Score]:
     """Return the errors of a constant by fold, and the error of a machine with all columns.
 
     The machine is tried with every ``alpha`` of the search, and the best one counts.
@@ -199,11 +176,12 @@ def compare_models(search, X, y, *, task, kernel, n_jobs) -> tuple[np.ndarray, S
     X, y : ndarray
         The training rows.
     task : {"regression", "classification"}
-    kernel : str
     n_jobs : int or None
     """
     machines = [
-        _machine_with_all_columns(task, kernel, alpha, X.shape[1], search.n_centers)
+        _machine_with_all_columns(
+            task, search.kernel_name_, alpha, X.shape[1], search.path_.model(0).n_centers
+        )
         for alpha in search.alphas_
     ]
     with limited_blas(), warnings.catch_warnings():

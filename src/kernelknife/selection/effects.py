@@ -19,6 +19,7 @@ OUTER_SHARE = 0.02  # share of the values at either end that a curve leaves out,
 MOST_INTERACTIONS = 8  # a reader looks at the first few of a list
 LEAST_SHARE = 0.005  # of the variance; what is less cannot be seen in a chart
 MOST_SURFACES = 4  # two rows of charts
+MOST_PAIRED = 60  # columns among which all pairs are looked at; more are nothing to read
 CELLS = 24  # of a surface in either direction, each about 10 pixels wide
 SURFACE_ROWS = 120  # dots on a surface; more would hide it
 
@@ -87,7 +88,7 @@ def find_interactions(model, encoder, X, random_state) -> tuple[Interaction, ...
     random_state : int
         Seed of the draw of rows to show.
     """
-    if order_of(model) < 2:
+    if order_of(model) < 2 or np.count_nonzero(model.weights_) > MOST_PAIRED:
         return ()
     # Shares add up. What levels of one text do together is a part of what the text does alone.
     shares: dict[tuple[str, ...], float] = {}

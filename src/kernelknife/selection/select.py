@@ -2,7 +2,6 @@
 
 import numbers
 import time
-from dataclasses import replace
 
 import numpy as np
 
@@ -21,9 +20,6 @@ from kernelknife.tables import TableEncoder, TableError, make_table
 
 __all__ = ["select_features"]
 
-# The cost of the exact method grows with the cube of the number of rows. With more rows than this
-# the default is a machine on centres, whose cost grows in proportion to the rows.
-MANY_ROWS, DEFAULT_CENTERS = 1500, 300
 DEFAULT_FOLDS = 5  # what the cross-validated estimators use, once or repeatedly
 MOST_CLASSES_NAMED = 5  # in a message
 ERROR_NAMES = {"regression": "mean squared error", "classification": "share of wrong classes"}
@@ -42,7 +38,7 @@ def select_features(
     task=None,
     impute=None,
     drop_missing=False,
-    kernel="rbf",
+    kernel="auto",
     loss=None,
     alpha=None,
     sparsity=None,
@@ -50,7 +46,7 @@ def select_features(
     rule="min",
     folds=None,
     hold_out=0.0,
-    n_centers=None,
+    n_centers="auto",
     random_state=0,
     n_jobs=None,
     callbacks=(),
@@ -77,7 +73,9 @@ def select_features(
         are not held out, before these are split into folds; they never see the target.
     drop_missing : bool, default=False
         Whether to leave out rows with missing values.
-    kernel, loss : str, default="rbf" and None
+    kernel : str, Kernel or list of them, default="auto"
+        The folds choose among several; "auto" is linear, additive, ANOVA and Gaussian.
+    loss : str, default=None
         See :class:`kernelknife.KnifeRegressor` and :class:`kernelknife.KnifeClassifier`.
     alpha : float, default=None
         Penalty on the norm of the machine. None chooses among several by cross-validation.
@@ -93,9 +91,9 @@ def select_features(
         below 200 rows.
     hold_out : float, default=0.0
         Share of the rows (or of the groups, if there are any) that is kept for judging alone.
-    n_centers : int, default=None
-        Number of centres of the machine. 0 is the exact method. None is the exact method up to
-        1,500 rows, and 300 centres beyond.
+    n_centers : int or "auto", default="auto"
+        Number of centres of the machine. 0 is the exact method. "auto" lets the number of rows
+        decide: see :class:`kernelknife.KnifeRegressorCV`.
     random_state : int, default=0
     n_jobs : int, default=None
         Number of folds to run at the same time.
@@ -126,7 +124,6 @@ def select_features(
     encoder = TableEncoder(impute=impute).fit(table.features.iloc[train])
     X, y = encoder.transform(table.features.iloc[train]), table.target[train]
     _check_classes(table, y, folds)
-    table, n_centers = _decide_centers(table, n_centers, len(X))
     search = _make_search(
         table.task,
         alpha,
@@ -135,7 +132,7 @@ def select_features(
         loss=loss,
         rule=rule,
         cv=folds,
-        n_centers=n_centers,
+        **({} if n_centers == "auto" else {"n_centers": n_centers or None, "search_rows": None}),
         random_state=random_state,
         n_jobs=n_jobs,
         feature_groups=encoder.feature_groups_,
@@ -145,13 +142,11 @@ def select_features(
     choice = choose_model(search, X, y, sparsity=sparsity, n_features=n_features, n_jobs=n_jobs)
     features = _describe_features(choice, search, encoder)
     selected = [feature.name for feature in features if feature.selected]
-    constant_errors, full_error = compare_models(
-        search, X, y, task=table.task, kernel=kernel, n_jobs=n_jobs
-    )
+    constant_errors, full_error = compare_models(search, X, y, task=table.task, n_jobs=n_jobs)
     Z = encoder.transform(table.features.iloc[held])
     return Selection(
         features=features,
-        error=mean_score(choice.errors, choice.optimism),
+        error=mean_score(choice.errors),
         constant_error=mean_score(constant_errors),
         full_error=full_error,
         advantage=advantage_over_constant(constant_errors, choice, search.splits_),
@@ -221,17 +216,6 @@ def _check_classes(table, y, folds):
 def _plain(label):
     """Return a label without the differences that are mostly slips."""
     return str(label).strip().casefold()
-
-
-def _decide_centers(table, n_centers, n_rows):
-    """Return the table, with a note if the method was decided here, and the number of centres."""
-    if n_centers is None and n_rows > MANY_ROWS:
-        note = (
-            f"{n_rows} rows: machines on {DEFAULT_CENTERS} centres (--centers 0 for the exact "
-            "method)"
-        )
-        return replace(table, notes=(*table.notes, note)), DEFAULT_CENTERS
-    return table, n_centers or None
 
 
 def _make_search(task, alpha, callbacks, **options):

@@ -1,0 +1,41 @@
+"""What cross-validation compares, how it drops what cannot win, and which setting it takes."""
+
+from kernelknife._choice.curves import Curve, cv_curves, rows_of_path
+from kernelknife._choice.folds import Data, FoldScores, score_lines
+from kernelknife._choice.pick import Pick, judged_by_others, pick_setting, tabulate
+from kernelknife._choice.race import Race, expected_paths
+from kernelknife._choice.settings import (
+    EQUAL,
+    PENALISED,
+    RELAXED,
+    Line,
+    alphas_to_try,
+    kernels_to_compare,
+    penalties_of_line,
+)
+from kernelknife._choice.splits import check_folds, check_splits, make_splitter
+
+__all__ = [
+    "EQUAL",
+    "PENALISED",
+    "RELAXED",
+    "Curve",
+    "Data",
+    "FoldScores",
+    "Line",
+    "Pick",
+    "Race",
+    "alphas_to_try",
+    "check_folds",
+    "check_splits",
+    "cv_curves",
+    "expected_paths",
+    "judged_by_others",
+    "kernels_to_compare",
+    "make_splitter",
+    "penalties_of_line",
+    "pick_setting",
+    "rows_of_path",
+    "score_lines",
+    "tabulate",
+]

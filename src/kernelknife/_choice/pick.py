@@ -1,0 +1,149 @@
+"""Which setting the folds choose, and the table of everything that they have compared."""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kernelknife._choice.folds import FoldScores
+from kernelknife._choice.settings import EQUAL, Line
+
+__all__ = ["Pick", "judged_by_others", "pick_setting", "tabulate"]
+
+
+@dataclass(frozen=True)
+class Pick:
+    """The setting that a rule takes.
+
+    Attributes
+    ----------
+    index : int
+        Into the table.
+    line : Line
+    weighting : str
+    point : int
+        Of the line's path; 0 for equal weights.
+    """
+
+    index: int
+    line: Line
+    weighting: str
+    point: int
+
+
+def tabulate(
+    lines: Sequence[Line], scores: Sequence[Sequence[FoldScores]], n_folds: int
+) -> dict[str, np.ndarray]:
+    """Return one row per setting; a line that was dropped has NaN from then on.
+
+    Parameters
+    ----------
+    lines : sequence of Line
+    scores : sequence of sequence of FoldScores
+        By line and fold.
+    n_folds : int
+    """
+    blocks = []
+    for line, folds in zip(lines, scores, strict=True):
+        by_fold = np.full((n_folds, len(line.settings)), np.nan)
+        for i, fold in enumerate(folds):
+            by_fold[i] = fold.scores
+        seen = by_fold[: len(folds)]
+        count = np.mean([np.bitwise_count(fold.selected).sum(axis=1) for fold in folds], axis=0)
+        spread = seen.std(axis=0, ddof=1) if len(folds) > 1 else np.full(seen.shape[1], np.nan)
+        blocks.append(
+            {
+                "kernel": np.full(seen.shape[1], line.kernel, dtype=object),
+                "alpha": np.full(seen.shape[1], line.alpha),
+                "weighting": np.array([weighting for weighting, _ in line.settings], dtype=object),
+                "sparsity": np.array([sparsity for _, sparsity in line.settings]),
+                "mean_test_score": seen.mean(axis=0),
+                "std_test_score": seen.std(axis=0),
+                "standard_error": spread / np.sqrt(len(folds)),
+                "mean_n_features": count,
+                "n_folds": np.full(seen.shape[1], len(folds)),
+                **{f"split{i}_test_score": row for i, row in enumerate(by_fold)},
+            }
+        )
+    return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
+
+
+def pick_setting(
+    lines: Sequence[Line], table: dict[str, np.ndarray], n_folds: int
+) -> dict[str, Pick]:
+    """Return what each rule takes among the settings that have seen all folds."""
+    mean = np.where(table["n_folds"] == n_folds, table["mean_test_score"], -np.inf)
+    ran = table["n_folds"] == n_folds
+    missing = np.isnan(mean)
+    if missing.any():
+        cells = np.array([table[f"split{i}_test_score"][ran] for i in range(n_folds)])
+        warnings.warn(
+            f"{np.isnan(cells).sum()} of {cells.size} scores are NaN; settings with one are "
+            "not chosen. Look at cv_results_, and consider another scoring or cv.",
+            stacklevel=4,
+        )
+        if missing[ran].all():
+            raise ValueError(
+                "Every setting has a NaN score in some fold, so none can be chosen: use another "
+                "scoring, or a cv whose folds hold every class."
+            )
+    mean = np.where(missing, -np.inf, mean)
+    best = mean.max()
+    # Of several best settings the one with the smallest spread sets the bar of "1se".
+    bars = {"min": best, "1se": best - np.nanmin(table["standard_error"][mean >= best])}
+    # Fewest features first, then the better score, then the larger penalty.
+    keys = (-table["sparsity"], -mean, table["mean_n_features"])
+    return {
+        rule: _describe(lines, int(np.lexsort((*keys, ~(mean >= bar)))[0]))
+        for rule, bar in bars.items()
+    }
+
+
+def judged_by_others(
+    table: dict[str, np.ndarray], splits: Sequence[tuple[np.ndarray, np.ndarray]], rule: str
+) -> np.ndarray:
+    """Return for every fold its score of the setting that other folds choose.
+
+    The best mean over folds is partly luck, the more so the more settings are compared. What a fold
+    says of a setting that was chosen without it is free of that luck. Only folds without a test row
+    in common choose for each other, so that repeated folds are taken repeat by repeat. They choose
+    among everything that they and the fold have seen, also what a first look has ruled out: which
+    lines it left was luck, too.
+
+    Parameters
+    ----------
+    table : dict of ndarray
+        Of :func:`tabulate`.
+    splits : sequence of (ndarray, ndarray)
+    rule : {"min", "1se"}
+    """
+    n_folds = len(splits)
+    scores = np.array([table[f"split{i}_test_score"] for i in range(n_folds)])
+    judged = np.empty(n_folds)
+    for i in range(n_folds):
+        mine = splits[i][1]
+        others = [j for j in range(n_folds) if j != i and not np.isin(splits[j][1], mine).any()]
+        others = others or [j for j in range(n_folds) if j != i]
+        known = np.flatnonzero(np.isfinite(scores[[i, *others]]).all(axis=0))
+        seen, count = scores[others][:, known], table["mean_n_features"][known]
+        mean = seen.mean(axis=0)
+        bar = mean.max(initial=-np.inf)
+        if rule == "1se" and len(seen) > 1:
+            bar -= seen[:, int(np.argmax(mean))].std(ddof=1) / np.sqrt(len(seen))
+        order = np.lexsort((-mean, count, ~(mean >= bar)))
+        judged[i] = scores[i, known[order[0]]] if len(known) else np.nan
+    return judged
+
+
+def _describe(lines: Sequence[Line], index: int) -> Pick:
+    """Return which line, kind of weights and point a row of the table stands for."""
+    within = index
+    for line in lines:
+        settings = line.settings
+        if within < len(settings):
+            weighting = settings[within][0]
+            point = 0 if weighting == EQUAL else line.point(within)
+            return Pick(index, line, weighting, point)
+        within -= len(settings)
+    raise IndexError(index)

@@ -1,0 +1,96 @@
+"""How rows are split into folds, and what makes a fold impossible to fit."""
+
+import numbers
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import (
+    GroupKFold,
+    RepeatedKFold,
+    RepeatedStratifiedKFold,
+    StratifiedGroupKFold,
+    check_cv,
+)
+
+__all__ = ["check_folds", "check_splits", "make_splitter"]
+
+FEW_ROWS = 200  # below, one split into folds is mostly luck, and several are made
+DEFAULT_FOLDS, REPEATS = 5, 2
+
+
+def make_splitter(cv: Any, target: np.ndarray, classes: bool, groups: Any, seed: int | None) -> Any:
+    """Return the splitter; groups stay together, few rows are split repeatedly.
+
+    Parameters
+    ----------
+    cv : int, splitter, iterable or None
+    target : ndarray
+        Codes of the classes, or numbers.
+    classes : bool
+    groups : array-like or None
+    seed : int or None
+    """
+    if cv is None and classes and groups is None:
+        # A rare class makes fewer folds: every one needs a row of it.
+        rarest = int(np.bincount(target).min())
+        if 2 <= rarest < DEFAULT_FOLDS:
+            return check_cv(rarest, target, classifier=True)
+    counted = cv is None or isinstance(cv, numbers.Integral)
+    if counted:
+        check_folds(cv or DEFAULT_FOLDS, target, classes, groups)
+    if groups is not None and counted:
+        return (StratifiedGroupKFold if classes else GroupKFold)(cv or DEFAULT_FOLDS)
+    if cv is None:
+        # Rows of a table are often sorted, so that a fold of neighbours is unlike the others.
+        repeated = RepeatedStratifiedKFold if classes else RepeatedKFold
+        repeats = REPEATS if len(target) < FEW_ROWS else 1
+        seed = 0 if seed is None else seed
+        return repeated(n_splits=DEFAULT_FOLDS, n_repeats=repeats, random_state=seed)
+    return check_cv(cv, target, classifier=classes)
+
+
+def check_folds(n_folds: int, target: np.ndarray, classes: bool, groups: Any) -> None:
+    """Raise where so many folds cannot be made, before scikit-learn says it in its words."""
+    if groups is not None and len(np.unique(groups)) < n_folds:
+        raise ValueError(
+            f"{n_folds} folds need as many groups, got {len(np.unique(groups))}: use fewer folds."
+        )
+    if len(target) < n_folds:
+        raise ValueError(f"{n_folds} folds need as many rows, got {len(target)}: use fewer folds.")
+    if classes and groups is None:
+        fewest = int(np.bincount(target).min())
+        if fewest < n_folds:
+            raise ValueError(
+                f"{n_folds} folds need as many rows of every class, the rarest has {fewest}: use "
+                "fewer folds, or leave out or join rare classes."
+            )
+
+
+def check_splits(
+    splits: Sequence[tuple[np.ndarray, np.ndarray]],
+    codes: np.ndarray | None,
+    s: np.ndarray,
+    groups: Any,
+) -> None:
+    """Raise where a fold cannot be fitted, and say which."""
+    if len(splits) < 2:
+        raise ValueError(f"cv gave {len(splits)} split(s); at least 2 are needed.")
+    for i, (train, test) in enumerate(splits):
+        if not s[train].any() or not s[test].any():
+            raise ValueError(f"Fold {i} has no training or no test rows with positive weight.")
+        if groups is not None:
+            torn = np.intersect1d(np.asarray(groups)[train], np.asarray(groups)[test])
+            if len(torn):
+                raise ValueError(
+                    f"Fold {i} has rows of group {torn[0]!r} on both sides: use a cv that keeps "
+                    "groups together, such as GroupKFold, or leave out groups."
+                )
+        if codes is not None:
+            missing = np.setdiff1d(codes, codes[train][s[train] > 0])
+            if len(missing):
+                raise ValueError(
+                    f"The training rows of fold {i} lack {len(missing)} of the "
+                    f"{len(np.unique(codes))} classes: use fewer folds or a stratified cv, or "
+                    "drop classes with fewer rows than folds."
+                )

@@ -1,0 +1,61 @@
+"""What each rule takes from a table of scores, and what an honest estimate makes of it."""
+
+import numpy as np
+from numpy.testing import assert_allclose, assert_array_equal
+
+from kernelknife import KnifeRegressor
+from kernelknife._choice import FoldScores, Line, judged_by_others, pick_setting, tabulate
+
+
+def table_of(scores, counts, n_folds=None, lines=None):
+    """Return lines and table; ``scores`` by line, fold and setting, ``counts`` by setting."""
+    lines = lines or [
+        Line(
+            f"k{i}", KnifeRegressor(alpha=1.0), np.arange(len(counts), dtype=float), ("penalised",)
+        )
+        for i in range(len(scores))
+    ]
+    bits = np.packbits(np.arange(8) < np.array(counts)[:, None], axis=1)
+    folds = [[FoldScores(np.array(row), bits) for row in line] for line in scores]
+    return lines, tabulate(lines, folds, n_folds or len(scores[0]))
+
+
+def test_the_best_mean_wins_and_ties_go_to_fewer_features():
+    lines, table = table_of([[[3.0, 5.0, 5.0], [3.0, 5.0, 5.0]]], [6, 4, 2])
+    picks = pick_setting(lines, table, 2)
+    assert (picks["min"].index, picks["min"].point) == (2, 2)
+    assert_array_equal(table["mean_n_features"], [6, 4, 2])
+
+
+def test_one_standard_error_takes_fewer_features():
+    scores = [[[5.0, 4.9, 1.0], [7.0, 6.9, 1.0], [6.0, 5.9, 1.0]]]
+    lines, table = table_of(scores, [6, 3, 1])
+    picks = pick_setting(lines, table, 3)
+    assert picks["min"].index == 0
+    assert picks["1se"].index == 1
+
+
+def test_a_line_that_was_dropped_cannot_be_chosen():
+    scores = [[[1.0], [1.0], [1.0]], [[9.0]]]
+    lines, table = table_of(scores, [2], n_folds=3)
+    assert_array_equal(table["n_folds"], [3, 1])
+    assert np.isnan(table["split2_test_score"][1])
+    assert pick_setting(lines, table, 3)["min"].line is lines[0]
+
+
+def test_a_fold_is_judged_by_what_the_others_choose():
+    # Each fold likes another setting by luck; none of them is any good elsewhere.
+    scores = [[[10.0, 0.0, 0.0], [0.0, 10.0, 0.0], [0.0, 0.0, 10.0]]]
+    _, table = table_of(scores, [1, 2, 3])
+    splits = [(np.delete(np.arange(9), np.r_[i : i + 3]), np.r_[i : i + 3]) for i in (0, 3, 6)]
+    assert table["mean_test_score"].max() > 3
+    assert_allclose(judged_by_others(table, splits, "min"), 0.0)
+
+
+def test_repeats_do_not_choose_for_each_other():
+    # The second repeat would choose setting 1, the first repeat alone chooses setting 0.
+    rows = [[1.0, 0.0], [1.0, 0.0], [0.0, 9.0], [0.0, 9.0]]
+    _, table = table_of([rows], [1, 1])
+    halves = [(np.r_[4:8], np.r_[0:4]), (np.r_[0:4], np.r_[4:8])]
+    mixed = [(np.r_[0, 2, 4, 6], np.r_[1, 3, 5, 7]), (np.r_[1, 3, 5, 7], np.r_[0, 2, 4, 6])]
+    assert_allclose(judged_by_others(table, halves + mixed, "min"), [1.0, 1.0, 9.0, 9.0])

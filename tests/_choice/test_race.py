@@ -1,0 +1,89 @@
+"""Which lines go on, told with made-up scores whose right answer is known."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from kernelknife._choice import FoldScores, Line, Race, expected_paths
+
+
+@dataclass
+class Template:
+    alpha: float
+
+
+def make_race(quality, extends=False):
+    """Return a race in which a line's score is ``quality(kernel, alpha)`` on every fold."""
+    ran = []
+
+    def make_line(kernel, alpha):
+        return Line(kernel, Template(alpha), np.arange(7.0), ("penalised",))
+
+    def run(batches):
+        results = []
+        for lines, fold in batches:
+            ran.extend((line.kernel, line.alpha, fold, len(line.penalties)) for line in lines)
+            results.append(
+                [
+                    # The worst of a line is the machine without features, which scores 0.
+                    FoldScores(
+                        np.linspace(quality(line.kernel, line.alpha), 0.0, len(line.penalties)),
+                        np.zeros((len(line.penalties), 1), np.uint8),
+                    )
+                    for line in lines
+                ]
+            )
+        return results
+
+    return Race(make_line, run, extends), ran
+
+
+def test_the_best_two_lines_are_followed_to_the_end():
+    quality = {"a": 0.3, "b": 0.9, "c": 0.5, "d": 0.1}
+    race, ran = make_race(lambda kernel, alpha: quality[kernel])
+    race.compare({kernel: [1.0] for kernel in quality}, 10)
+    full = {
+        line.kernel
+        for line, scores in zip(race.lines, race.scores, strict=True)
+        if len(scores) == 10 and len(line.penalties) == 7
+    }
+    assert full == {"b", "c"}
+    # The first look: five folds, a third of the penalties.
+    assert {(fold, n) for kernel, _, fold, n in ran if kernel == "a"} == {(i, 3) for i in range(5)}
+    expected = expected_paths({kernel: [1.0] for kernel in quality}, False, 10)
+    assert expected == len(ran) == 4 * 5 + 2 * 10
+
+
+def test_few_lines_are_not_raced():
+    race, ran = make_race(lambda kernel, alpha: -alpha)
+    race.compare({"a": [0.1, 1.0]}, 3)
+    assert len(ran) == 2 * 3
+    assert all(n == 7 for *_, n in ran)
+
+
+@pytest.mark.parametrize("best", [1e-3, 0.1, 1.0, 100.0])
+def test_the_search_for_alpha_ends_where_the_curve_has_turned(best):
+    race, _ = make_race(lambda _, alpha: 10.0 - np.log10(alpha / best) ** 2, extends=True)
+    race.compare({"a": [0.1, 1.0]}, 5)
+    alphas = sorted(line.alpha for line in race.lines)
+    assert min(alphas) < best * 1.001
+    assert max(alphas) > best * 0.999
+    top = max(range(len(race.lines)), key=race.best)
+    assert race.lines[top].alpha == pytest.approx(best)
+    # No alpha beyond the one after the turn.
+    assert alphas[0] >= min(0.1, best / 10.001)
+    assert alphas[-1] <= max(1.0, best * 10.001)
+
+
+def test_a_flat_curve_is_not_searched():
+    race, _ = make_race(lambda _, alpha: 1.0 - 1e-3 * np.log10(alpha), extends=True)
+    race.compare({"a": [0.1, 1.0]}, 5)
+    assert sorted({line.alpha for line in race.lines}) == [0.1, 1.0]
+
+
+def test_a_tie_goes_to_the_simpler_kernel():
+    race, _ = make_race(lambda kernel, alpha: 1.0)
+    race.compare({"simple": [1.0], "second": [1.0], "third": [1.0]}, 3)
+    lengths = {line.kernel: len(line.penalties) for line in race.lines}
+    assert lengths == {"simple": 7, "second": 7, "third": 3}
