@@ -92,6 +92,9 @@ class Kernel(BaseEstimator, ABC):
         Whether its matrices may have negative eigenvalues.
     expands : bool
         Whether the kernel sees a column through several functions of it, its basis.
+    rugged : bool
+        Whether weights should be found a second time over smaller penalties, because the objective
+        has many local minima that a large penalty leads into at once.
     words : str
         What a machine of this kernel is, for readers who know no kernels.
     curve : callable or None
@@ -104,6 +107,7 @@ class Kernel(BaseEstimator, ABC):
     convex = False
     indefinite = False
     expands = False
+    rugged = False
     words = "one joint function of the columns"
     curve: Any = None
 
@@ -378,6 +382,7 @@ class Polynomial(Kernel):
     """
 
     form = "dot"
+    rugged = True
 
     def __init__(self, degree=2, coef0=1.0):
         self.degree = degree

@@ -637,7 +637,7 @@ class _Runner:
             for i, (lines, fold) in enumerate(batches):
                 train, test = self._splits[fold]
                 begin = self._starts.get((lines[0].kernel, fold))
-                child = parent.child("fold", 0, number=i)
+                child = parent.child("fold", len(lines), number=i)
                 jobs.append(delayed(score_lines)(lines, self._data, train, test, begin, child))
             found = Parallel(n_jobs=self._n_jobs)(jobs)
         for (lines, fold), (_, begin) in zip(batches, found, strict=True):

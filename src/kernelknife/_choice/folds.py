@@ -94,9 +94,10 @@ def score_lines(
             here = job.with_alpha(line.alpha)
             # See the notes of KnifeRegressorCV: what a penalty means where there are fewer rows.
             grid = line.penalties * share if here.problem.convex else line.penalties
-            trace = trace_path(rough, here, grid, begin=begin)
-            begin = trace.begun
-            results.append(_score_line(line, here, trace, data, test))
+            with task.subtask("line"):
+                trace = trace_path(rough, here, grid, begin=begin)
+                begin = trace.begun
+                results.append(_score_line(line, here, trace, data, test))
         return results, begin
 
 
