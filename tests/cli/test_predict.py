@@ -13,7 +13,7 @@ import skops.io
 from kernelknife.storage import load_model
 from kernelknife.tables import read_table
 
-QUICK = ("--alpha", "0.3", "--folds", "3", "--jobs", "1")
+QUICK = ("--kernel", "rbf", "--alpha", "0.3", "--folds", "5", "--jobs", "1")
 
 
 def test_select_saves_and_predict_reads(call, table, tmp_path):

@@ -14,7 +14,7 @@ from kernelknife.datasets import make_sinusoidal
 from kernelknife.report import build_report
 from kernelknife.selection import Score, select_features
 
-QUICK = ("--alpha", "0.3", "--folds", "3", "--jobs", "1")
+QUICK = ("--kernel", "rbf", "--alpha", "0.3", "--folds", "5", "--jobs", "1")
 
 
 def test_select_prints_the_columns(call, table):
@@ -47,7 +47,7 @@ def test_columns_that_act_together_are_printed(call, tmp_path):
     frame = pd.DataFrame(rng.normal(size=(150, 4)), columns=list("abcd"))
     path = tmp_path / "together.csv"
     frame.assign(y=frame["a"] * frame["c"] + frame["b"]).to_csv(path, index=False)
-    code, out, _ = call("select", path, "-t", "y", "--kernel", "anova", *QUICK)
+    code, out, _ = call("select", path, "-t", "y", *QUICK, "--kernel", "anova", "--folds", 3)
     assert code == 0
     assert "acting together" in out
     assert "a and c" in out
