@@ -396,13 +396,13 @@ def full_centers(problem, model, data, published):
     """Return the centres, in all columns where they are known, and their coefficients."""
     if "centers" not in problem.options:
         C = np.zeros((len(data.rows), published.C.shape[1]))
-        C[np.searchsorted(data.rows, model.support_)] = published.C
+        C[np.searchsorted(data.rows, model.support_vectors_rows_)] = published.C
         return data.X, C
     given = problem.options["centers"]
     if not isinstance(given, str):
         Z = data.standardized(given)
         C = np.zeros((len(Z), published.C.shape[1]))
-        C[model.support_] = published.C
+        C[model.support_vectors_rows_] = published.C
         return Z if problem.kernel[0] in LINEAR_IN_WEIGHTS else Z[:, published.selected], C
     # Chosen centres are rows: find them by the selected columns, where those tell.
     Z, X = model.support_vectors_, data.X[:, published.selected]

@@ -348,7 +348,7 @@ def test_every_module_has_a_test_file_of_its_own():
 
 # -- one list of parameters -----------------------------------------------------------------------
 
-SINGLE_ONLY = {"alpha", "sparsity", "n_features_to_select", "refresh_centers", "learn_weights"}
+SINGLE_ONLY = {"alpha", "sparsity", "refresh_centers", "learn_weights"}
 CV_ONLY = {"alphas", "sparsities", "include_all", "rule", "scoring", "cv", "search_rows"}
 # Cross-validation can choose among several values of these, and does so by default.
 CHOSEN_BY_FOLDS = {"kernel": "auto", "relax": "auto", "n_centers": "auto"}

@@ -16,11 +16,14 @@ from kernelknife import KnifeClassifier, KnifeRegressor, KnifeRegressorCV, knife
 from kernelknife.datasets import make_separate_effects, make_sinusoidal, make_skin_of_orange
 from kernelknife.display import (
     ConvergenceDisplay,
+    CountDisplay,
     CVDisplay,
     EffectsDisplay,
     KernelDisplay,
     WeightPathDisplay,
     WeightsDisplay,
+    best_by_count,
+    fewest_within_error,
     spread_labels,
 )
 
@@ -235,3 +238,25 @@ def test_an_unfitted_estimator_is_refused():
     for display in (WeightPathDisplay, CVDisplay):
         with pytest.raises(NotFittedError):
             display.from_estimator(KnifeRegressorCV())
+
+
+def test_the_fewest_features_within_one_standard_error():
+    errors = np.array([0.50, 0.22, 0.21, 0.20, 0.25])
+    spread = np.full(5, 0.015)
+    assert fewest_within_error(errors, spread) == 2
+    assert fewest_within_error(errors, 0 * spread) == 3
+    assert best_by_count([4, 2, 2, 0], [0.3, 0.2, 0.1, np.nan]) == {2: 2, 4: 0}
+
+
+def test_errors_by_the_number_of_features(chosen):
+    display = CountDisplay.from_estimator(chosen)
+    assert display.fewest_ <= display.least_
+    drawn = dict(zip(display.counts_, display.errors_, strict=True))
+    assert drawn[display.least_] == min(drawn.values())
+    results = chosen.cv_results_
+    here = results["alpha"] == chosen.alpha_
+    assert min(drawn.values()) >= -results["mean_test_score"][here].max() - 1e-12
+    texts = " ".join(text.get_text() for text in display.ax_.get_legend().get_texts())
+    assert f"fewest within one standard error: {display.fewest_} feature" in texts
+    wide = CountDisplay([900, 30, 3, 0], [0.1, 0.2, 0.3, 0.9], np.full(4, 0.02)).plot()
+    assert wide.ax_.get_xscale() == "symlog"

@@ -331,6 +331,6 @@ def test_support_counts_the_users_rows(kind, data, how):
     model = KnifeRegressor(**SETTINGS, **options).fit(*kind.rows(X, y, s))
     used = X[s > 0]
     standardized = (X - used.mean(axis=0)) / used.std(axis=0)
-    assert s[model.support_].all()
-    expected = standardized[np.ix_(model.support_, model.get_support(indices=True))]
+    assert s[model.support_vectors_rows_].all()
+    expected = standardized[np.ix_(model.support_vectors_rows_, model.get_support(indices=True))]
     assert_allclose(model.support_vectors_, expected, atol=1e-12)

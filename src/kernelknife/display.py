@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from kernelknife._choice import cv_curves
+from kernelknife._choice import cv_curves, rows_of_path
 from kernelknife._support.checks import check_number
 from kernelknife._support.optional import import_optional
 from kernelknife.effects import GRID_POINTS
@@ -18,10 +18,13 @@ from kernelknife.path import rank_features
 __all__ = [
     "CVDisplay",
     "ConvergenceDisplay",
+    "CountDisplay",
     "EffectsDisplay",
     "KernelDisplay",
     "WeightPathDisplay",
     "WeightsDisplay",
+    "best_by_count",
+    "fewest_within_error",
     "log_positions",
     "spread_labels",
 ]
@@ -299,6 +302,17 @@ class WeightPathDisplay:
             )
 
 
+def _as_errors(name, scores):
+    """Return a readable name and the scores, as errors where the name says how to convert them."""
+    if name.startswith("neg_"):
+        return name.removeprefix("neg_").replace("_", " "), -scores
+    if name == "accuracy":
+        return "misclassification error", 1.0 - scores
+    if name == "balanced_accuracy":
+        return "balanced error", 1.0 - scores
+    return name, scores
+
+
 class CVDisplay:
     """Cross-validated score against the penalty, one line per kernel, or per alpha of one kernel.
 
@@ -392,12 +406,7 @@ class CVDisplay:
 
     def _named_values(self):
         """Return a readable name and the mean scores, as errors where that is possible."""
-        mean = self.results["mean_test_score"]
-        if self.name.startswith("neg_"):
-            return self.name.removeprefix("neg_").replace("_", " "), -mean
-        if self.name == "accuracy":
-            return "misclassification error", 1.0 - mean
-        return self.name, mean
+        return _as_errors(self.name, self.results["mean_test_score"])
 
     def _draw_count(self, ax, x, count):
         """Draw the number of features on a second vertical axis, behind the errors."""
@@ -421,6 +430,162 @@ class CVDisplay:
         for position, rules in rules_at.items():
             _mark_penalty(ax, position, ", ".join(rules))
         ax.plot(x[self.chosen], mean[self.chosen], "o", color=ACCENT, markersize=6, zorder=5)
+
+
+def best_by_count(counts, errors) -> dict[int, int]:
+    """Return for every number of features the index of the point with the least error.
+
+    Parameters
+    ----------
+    counts : ndarray of int of shape (n_points,)
+        Number of features at every point of a path.
+    errors : ndarray of shape (n_points,)
+
+    Returns
+    -------
+    dict
+        From a number of features to an index, in the order of the numbers.
+    """
+    best: dict[int, int] = {}
+    for i, (count, error) in enumerate(zip(map(int, counts), errors, strict=True)):
+        if np.isfinite(error) and (count not in best or error < errors[best[count]]):
+            best[count] = i
+    return dict(sorted(best.items()))
+
+
+def fewest_within_error(errors, spread) -> int:
+    """Return the first index whose error is within one standard error of the least.
+
+    Parameters
+    ----------
+    errors, spread : ndarray
+        Mean errors and their standard errors, in the order of the number of features.
+    """
+    least = int(np.nanargmin(errors))
+    return int(np.flatnonzero(errors <= errors[least] + spread[least])[0])
+
+
+class CountDisplay:
+    """Cross-validated error against the number of features.
+
+    The least error is marked, and so are the fewest features whose error is within one standard
+    error of it.
+
+    Parameters
+    ----------
+    counts : ndarray of int of shape (n_points,)
+        Number of features at every point of a path.
+    errors, spread : ndarray of shape (n_points,)
+        Mean error over the folds at every point, and its standard error.
+    name : str, default="error"
+        What the errors are, for the axis.
+
+    Attributes
+    ----------
+    counts_, errors_ : ndarray
+        The numbers of features that are drawn, and the least error of each.
+    least_, fewest_ : int
+        Number of features with the least error, and the fewest within one standard error of it.
+    ax_, figure_ : matplotlib objects
+        What was drawn on.
+    line_ : Line2D
+        The line of the errors.
+
+    Examples
+    --------
+    >>> from kernelknife import KnifeRegressorCV
+    >>> from kernelknife.datasets import make_sinusoidal
+    >>> from kernelknife.display import CountDisplay
+    >>> X, y = make_sinusoidal(80, 3, random_state=0)
+    >>> search = KnifeRegressorCV(alphas=0.3, sparsities=12, cv=3).fit(X, y)
+    >>> display = CountDisplay.from_estimator(search)
+    >>> display.fewest_ <= display.least_
+    True
+    """
+
+    def __init__(self, counts, errors, spread, name="error"):
+        self.counts = np.asarray(counts)
+        self.errors = np.asarray(errors, dtype=float)
+        self.spread = np.asarray(spread, dtype=float)
+        self.name = name
+
+    @classmethod
+    def from_estimator(cls, estimator, *, ax=None, line_kwargs=None):
+        """Draw the cross-validation of a fitted estimator, for the alpha that it has chosen.
+
+        Parameters
+        ----------
+        estimator : KnifeRegressorCV or KnifeClassifierCV
+            A fitted estimator.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+        line_kwargs : dict, default=None
+            Passed on to ``Axes.plot``.
+
+        Returns
+        -------
+        CountDisplay
+            The display, already drawn.
+        """
+        check_is_fitted(estimator, "cv_results_")
+        results, path = estimator.cv_results_, estimator.path_
+        rows = rows_of_path(results, estimator.best_index_)
+        if len(rows) < len(path):
+            raise ValueError(
+                "The folds were asked for one number of features: there is nothing to compare. Fit "
+                "without n_features_to_select."
+            )
+        # The path ends where the last feature leaves; the folds go on to the end of the grid.
+        name, errors = _as_errors(estimator.score_name_, results["mean_test_score"][rows])
+        if name == estimator.score_name_:
+            name, errors = f"-{name}", -errors  # no error that we know: less is better all the same
+        spread = results["standard_error"][rows]
+        display = cls(path.n_selected, errors[: len(path)], spread[: len(path)], name)
+        return display.plot(ax=ax, line_kwargs=line_kwargs)
+
+    def plot(self, *, ax=None, line_kwargs=None):
+        """Draw the picture.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            None draws into a new figure.
+        line_kwargs : dict, default=None
+            Passed to the line.
+
+        Returns
+        -------
+        self : CountDisplay
+            The display itself.
+        """
+        ax = _axes_or_new(ax)
+        best = best_by_count(self.counts, self.errors)
+        points = list(best.values())
+        x, y, spread = np.array(list(best)), self.errors[points], self.spread[points]
+        style = {**_line_style(0), "marker": "o", "markersize": 4, **(line_kwargs or {})}
+        band = {"color": style["color"], "alpha": 0.18, "linewidth": 0}
+        ax.fill_between(x, y - spread, y + spread, **band)
+        (self.line_,) = ax.plot(x, y, **style)
+        least, fewest = int(np.argmin(y)), fewest_within_error(y, spread)
+        ax.axhline(y[least] + spread[least], color=GREY, linewidth=1.0, zorder=0)
+        marks = (("least error", least, "o"), ("fewest within one standard error", fewest, "D"))
+        for i, (text, place, marker) in enumerate(marks, start=1):
+            noun = "feature" if x[place] == 1 else "features"
+            look = {"color": COLOURS[i], "linestyle": "none", "markersize": 10 - 3 * (i - 1)}
+            label = f"{text}: {x[place]} {noun}"
+            ax.plot(x[place], y[place], marker=marker, label=label, zorder=4 + i, **look)
+        ax.legend(fontsize="small", loc="best", framealpha=0.9, edgecolor="none")
+        if x[-1] > MOST_BARS:
+            ax.set_xscale("symlog", linthresh=1.0)
+        else:
+            ax.xaxis.get_major_locator().set_params(integer=True)
+        ax.set_xlabel("number of features")
+        ax.set_ylabel(f"cross-validated {self.name}")
+        _hide_frame(ax)
+        self.counts_, self.errors_ = x, y
+        self.least_, self.fewest_ = int(x[least]), int(x[fewest])
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
 
 
 class ConvergenceDisplay:

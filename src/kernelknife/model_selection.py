@@ -25,7 +25,6 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.feature_selection import SelectorMixin
 from sklearn.metrics import check_scoring
 from sklearn.utils import indexable
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from kernelknife._choice import (
@@ -52,14 +51,15 @@ from kernelknife._rows.opening import check_sample_weight
 from kernelknife._search import equal_weights, refit_without_penalty
 from kernelknife._support.checks import check_number
 from kernelknife._support.progress import root_task
+from kernelknife._support.selecting import SelectedFeatures
 from kernelknife._support.threads import limited_blas
 from kernelknife.estimators import (
     Job,
     KnifeClassifier,
     KnifeRegressor,
+    ProbabilityMethod,
     check_arrays,
     draw_seed,
-    gives_probabilities,
     make_solver,
     prepare_job,
     publish,
@@ -79,7 +79,7 @@ EXACT_ROWS, SEARCH_CENTERS = 1000, 300
 FINAL_EXACT_ROWS, FINAL_CENTERS = 3000, 500
 
 
-class _BaseKnifeCV(CallbackSupportMixin, SelectorMixin, BaseEstimator):
+class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEstimator):
     """What both cross-validated estimators share."""
 
     def __init__(
@@ -89,11 +89,13 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         *,
         alphas=None,
         sparsities=25,
+        n_features_to_select=None,
         relax="auto",
         include_all=True,
         rule="min",
         scoring=None,
         cv=None,
+        class_weight=None,
         solver="eliminate",
         start="auto",
         n_starts=0,
@@ -114,11 +116,13 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         self.loss = loss
         self.alphas = alphas
         self.sparsities = sparsities
+        self.n_features_to_select = n_features_to_select
         self.relax = relax
         self.include_all = include_all
         self.rule = rule
         self.scoring = scoring
         self.cv = cv
+        self.class_weight = class_weight
         self.solver = solver
         self.start = start
         self.n_starts = n_starts
@@ -308,6 +312,9 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         pick = self._pick
         template = pick.line.template
         job = lines.job(pick.line.kernel).with_alpha(self.alpha_)
+        if self.n_features_to_select is not None:
+            self._follow_count(template, job, data, task)
+            return
         trace = trace_path(template, job, pick.line.penalties, task=task)
         self.path_ = PathResult.from_trace(template, job, trace)
         # The path ends where the last feature leaves; beyond, nothing changes.
@@ -344,6 +351,20 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         publish(model, job, solution, [(self.path_.start, solution)])
         self.best_estimator_ = model
         self.path_.warn_not_converged(stacklevel=5)
+        self.weights_ = model.weights_
+        self.n_iter_ = len(self.path_)
+
+    def _follow_count(self, template, job, data, task):
+        """Follow a path of the chosen line, and fit the machine with the number of features."""
+        self.path_ = PathResult.from_trace(template, job, trace_path(template, job, task=task))
+        self.path_.warn_not_converged(stacklevel=6)
+        model = clone(template).set_params(n_centers=self._final_centers(job, len(data.X)))
+        model.fit(data.X, data.y, data.sample_weight)
+        model.set_params(feature_groups=self.feature_groups)
+        if job.prepared.rows.names is not None:
+            model.feature_names_in_ = job.prepared.rows.names
+        self.best_estimator_ = model
+        self.sparsity_ = float(model.sparsity_)
         self.weights_ = model.weights_
         self.n_iter_ = len(self.path_)
 
@@ -403,6 +424,9 @@ class KnifeRegressorCV(RegressorMixin, _BaseKnifeCV):
     sparsities : int or array-like, default=25
         Number of weight penalties, or the increasing penalties themselves. A fold uses the
         same ones, or with a linear or additive kernel in proportion to its rows: see the notes.
+    n_features_to_select : int, default=None
+        Exactly this many features (or groups): the folds then choose kernel and ``alpha`` alone,
+        and ``sparsities``, ``relax`` and ``include_all`` have no effect.
     relax : {"auto", True, False}, default="auto"
         Whether the machine of the selected features is refitted without the penalty that has
         selected them. "auto" lets the folds decide.
@@ -417,6 +441,8 @@ class KnifeRegressorCV(RegressorMixin, _BaseKnifeCV):
         None is five folds of shuffled rows, stratified for classes; below 200 rows, where one
         split into folds is mostly luck, twice five; and as many folds as the rarest class has rows
         where these are fewer than five. With ``groups``, None and a number keep them together.
+    class_weight : None
+        For :class:`KnifeClassifierCV` only; a regressor refuses everything else.
     solver, start, n_starts, standardize, fit_intercept : see :class:`KnifeRegressor`
     feature_groups, feature_costs, max_iter, tol, random_state : see :class:`KnifeRegressor`
     n_centers : int, None or "auto", default="auto"
@@ -509,9 +535,14 @@ class KnifeClassifierCV(ClassifierMixin, _BaseKnifeCV):
 
     Parameters
     ----------
-    kernel, alphas, sparsities, relax, include_all : see :class:`KnifeRegressorCV`
+    kernel, alphas, sparsities, n_features_to_select : as in KnifeRegressorCV
+        See :class:`KnifeRegressorCV`.
+    relax, include_all : see :class:`KnifeRegressorCV`
     loss : see :class:`KnifeClassifier`
     rule, scoring, cv, n_jobs : see :class:`KnifeRegressorCV`
+    class_weight : as in KnifeClassifier
+        See :class:`KnifeClassifier`. With "balanced", ``scoring="balanced_accuracy"`` chooses in
+        the same spirit.
     solver, start, n_starts, standardize, fit_intercept : see :class:`KnifeRegressor`
     feature_groups, feature_costs, max_iter, tol, random_state : see :class:`KnifeRegressor`
     n_centers, centers, memory_budget, search_rows : see :class:`KnifeRegressorCV`
@@ -554,7 +585,7 @@ class KnifeClassifierCV(ClassifierMixin, _BaseKnifeCV):
         """
         return self._chosen.decision_function(X)
 
-    @available_if(gives_probabilities)
+    @ProbabilityMethod
     def predict_proba(self, X):
         """Return class probabilities of the chosen model, for a loss that has them.
 
@@ -617,6 +648,9 @@ class _Lines:
 
     def make(self, kernel, alpha):
         """Return the line of one kernel and one alpha."""
+        if self._search.n_features_to_select is not None:
+            # Every fold has the penalty that keeps as many features.
+            return Line(kernel, self._template(kernel, alpha), np.array([np.nan]), (PENALISED,))
         grid = self._grid
         if np.ndim(grid) == 0:
             grid = penalties_of_line(self.job(kernel).with_alpha(alpha).problem, int(grid))

@@ -61,6 +61,7 @@ def save_model(path, selection) -> None:
         "target": selection.table.target_name,
         "task": selection.table.task,
         "selected": selection.selected,
+        "dates": selection.table.dates,
     }
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -81,7 +82,7 @@ def load_model(path):
     encoder : TableEncoder
     model : KnifeRegressor or KnifeClassifier
     facts : dict
-        Version, target, task and selected columns.
+        Version, target, task, selected columns, and what becomes of columns of dates.
     """
     facts, data = _read_archive(path)
     if facts.get("version") != __version__:

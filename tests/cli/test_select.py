@@ -1,6 +1,9 @@
 """The command that selects."""
 
+import html
 import json
+import re
+import shlex
 from dataclasses import replace
 
 import numpy as np
@@ -9,9 +12,9 @@ import pandas as pd
 from kernelknife.cli._select import show
 from kernelknife.datasets import make_sinusoidal
 from kernelknife.report import build_report
-from kernelknife.selection import HeldOut, Score, select_features
+from kernelknife.selection import Score, select_features
 
-QUICK = ("--alpha", "0.3", "--folds", "3", "--jobs", "1")
+QUICK = ("--kernel", "rbf", "--alpha", "0.3", "--folds", "5", "--jobs", "1")
 
 
 def test_select_prints_the_columns(call, table):
@@ -19,8 +22,12 @@ def test_select_prints_the_columns(call, table):
     assert code == 0
     lines = [line.split("\t")[0] for line in out.splitlines()]
     assert {"x0", "x1", "x2", "kind"} <= set(lines)
-    assert "columns selected for y" in out
+    assert "columns matter for y" in out
+    assert "x0\tstable" in out
     assert "took the target y for a number" in err
+    # Without a terminal, lines say what is going on; the guesses come first.
+    assert err.index("took the target") < err.index("selecting among 9 columns with 90 rows")
+    assert re.search(r"cross-validating: \d+ fits are done", err)
     assert "Traceback" not in err
 
 
@@ -40,7 +47,7 @@ def test_columns_that_act_together_are_printed(call, tmp_path):
     frame = pd.DataFrame(rng.normal(size=(150, 4)), columns=list("abcd"))
     path = tmp_path / "together.csv"
     frame.assign(y=frame["a"] * frame["c"] + frame["b"]).to_csv(path, index=False)
-    code, out, _ = call("select", path, "-t", "y", "--kernel", "anova", *QUICK)
+    code, out, _ = call("select", path, "-t", "y", *QUICK, "--kernel", "anova", "--folds", 3)
     assert code == 0
     assert "acting together" in out
     assert "a and c" in out
@@ -53,7 +60,7 @@ def test_noise_ends_with_status_one(call, tmp_path):
     frame.to_csv(path, index=False)
     code, out, _ = call("select", path, "-t", "y", "--rule", "1se", *QUICK)
     assert code == 1
-    assert "No column is left" in out or "No sure finding" in out
+    assert "No column helps" in out or "No sure finding" in out
 
 
 def test_an_interrupted_command_says_so(call, table, monkeypatch):
@@ -69,21 +76,54 @@ def test_a_worse_machine_is_called_worse(capsys):
     frame = pd.DataFrame(X, columns=list("abcdef")).assign(y=y)
     good = select_features(frame, "y", alpha=0.3, folds=2)
     worse = replace(good, advantage=Score(-0.07, 0.02), full_error=Score(0.0, 0.0))
-    for selection, words in (
-        (worse, "No sure finding: worse than a constant by 0.07 +- 0.02."),
-        (
-            replace(good, advantage=Score(0.01, 0.02)),
-            "better than a constant by 0.01 +- 0.02, less",
-        ),
-        (replace(good, held_out=HeldOut(2.0, 1.0, 9)), "but not on the rows held out"),
-        (worse, "All columns together predict better"),
-    ):
-        show(selection)
-        assert words in capsys.readouterr().out
+    show(worse)
+    out = capsys.readouterr().out
+    # What to doubt stands on top, in the terminal and on the page.
+    assert out.startswith("Note: The selected columns are worse than a constant by 0.07 +- 0.02.")
+    assert out.index("All columns together predict better") < out.index("No sure finding for y")
     page = build_report(worse)
-    assert "its error is larger by 0.07 &plusmn; 0.02" in page
-    assert "A machine with all columns predicts better" in page
+    assert page.index("worse than a constant by 0.07 &plusmn; 0.02") < page.index('class="lead"')
+    assert "All columns together predict better than the selected ones" in page
     assert "-0.07" not in page
+
+
+def test_the_bar_is_for_terminals(monkeypatch):
+    from kernelknife.cli import _select
+
+    assert _select.frequency(0.8) == "80 %"
+
+    class Terminal:
+        is_terminal = True
+
+    monkeypatch.setattr(_select, "out", Terminal)
+    assert _select.frequency(0.8) == "########..  80 %"
+
+
+def test_a_column_says_which_rows_to_hold_out(call, table, tmp_path):
+    frame = pd.read_csv(table).assign(split=["train", "train", "test"] * 30)
+    path = tmp_path / "split.csv"
+    frame.to_csv(path, index=False)
+    _, out, err = call("select", path, "-t", "y", *QUICK, "--json")
+    assert "split" not in [feature["name"] for feature in json.loads(out)["features"]]
+    assert "--hold-out split=test" in err
+    _, out, err = call("select", path, "-t", "y", *QUICK, "--json", "--hold-out", "split=test")
+    assert json.loads(out)["error"]["held_out"]["rows"] == 30
+    assert "--hold-out" not in err
+    code, _, err = call("select", path, "-t", "y", *QUICK, "--hold-out", "split=exam")
+    assert (code, err) == (2, "kernelknife: No row has split=exam: there are test, train.\n")
+
+
+def test_the_report_repeats_the_command(call, table, tmp_path):
+    page = tmp_path / "r.html"
+    arguments = ("select", table, "-t", "y", *QUICK, "-k", 3, "--drop", "x7", "--id", "x6")
+    call(*arguments, "--report", page)
+    text = page.read_text(encoding="utf-8")
+    code = re.search(r"<pre[^>]*><code>(kernelknife .*?)</code>", text).group(1)
+    words = shlex.split(html.unescape(code))
+    assert words[:2] == ["kernelknife", "select"]
+    _, again, _ = call(*words[1:], "--json")
+    _, first, _ = call(*arguments, "--json")
+    assert json.loads(again)["features"] == json.loads(first)["features"]
 
 
 def test_rows_held_out_are_judged_beside_a_constant(call, table):

@@ -1,6 +1,7 @@
 """Axes of drawings, and cells that fill them."""
 
 import re
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -30,3 +31,15 @@ def test_cells_fill_the_chart_and_each_has_its_shade(rng):
     # Corners are written with one decimal.
     for step, total in area.items():
         assert total == pytest.approx(cell[steps == step].sum(), rel=0.01)
+
+
+def test_names_of_ticks_do_not_overlap():
+    ticks = [(float(i), f"category {i}") for i in range(30)]
+    chart = Chart(Axis(0.0, 29.0, ticks=ticks), Axis(0.0, 1.0), "many levels", width=320)
+    places = [
+        (float(x), len(name))
+        for x, name in re.findall(r'class="tick" x="([\d.]+)"[^>]*"middle">(.*?)<', chart.render())
+    ]
+    assert 2 <= len(places) < 30
+    for (left, n), (right, m) in pairwise(places):
+        assert right - left >= 6 * (n + m) / 2

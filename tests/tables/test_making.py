@@ -109,3 +109,51 @@ def test_columns_without_a_value_are_left_out():
     assert list(table.features.columns) == ["x", "kind"]
     assert "left out columns without any value: empty, void" in table.notes
     assert len(make_table(frame(empty=np.nan), "y", drop_missing=True).target) == 12
+
+
+def test_a_table_with_variables_in_rows_is_recognised():
+    genes = pd.DataFrame({"gene": ["kind", "g1", "g2"], "s1": ["a", 1, 2], "s2": ["b", 3, 4]})
+    with pytest.raises(TableError, match=r"no column 'kind', but the first.*--transpose"):
+        make_table(genes, "kind")
+    rng = np.random.default_rng(0)
+    many = pd.DataFrame(rng.normal(size=(200, 6)), columns=[f"s{i}" for i in range(6)])
+    many.insert(0, "gene", [f"g{i}" for i in range(200)])
+    with pytest.raises(TableError, match=r"every row is a variable .* use --transpose"):
+        make_table(many, "s5")
+
+
+def test_missing_values_and_texts_are_named_at_once():
+    data = pd.DataFrame(
+        {"x": [1.0, None, 3.0, 4.0], "when": ["2024-01-01"] * 4, "y": [1.0, 2.5, 3.0, 4.0]}
+    )
+    with pytest.raises(TableError, match=r"missing in 1 of 4 rows: x.*Column when holds dates"):
+        make_table(data, "y")
+
+
+def test_rows_keep_their_names_and_their_split():
+    data = pd.DataFrame(
+        {
+            "who": ["ann", "bob", "cy", "di"],
+            "x": [1.0, 2.0, None, 4.0],
+            "part": ["train", "Test", "train", "Test"],
+            "y": [None, 2.5, 3.0, 4.0],
+        }
+    )
+    table = make_table(data, "y", ids="who", drop_missing=True, hold_out="part=Test")
+    assert table.row_names.tolist() == ["bob", "di"]
+    assert table.held_out.tolist() == [True, True]
+    assert list(table.features.columns) == ["x"]
+    numbered = make_table(data.drop(columns=["who", "part"]), "y", drop_missing=True)
+    assert numbered.row_names.tolist() == ["row 2", "row 4"]
+    with pytest.raises(TableError, match="No row with part=train is left"):
+        make_table(data, "y", ids="who", drop_missing=True, hold_out="part=train")
+    with pytest.raises(TableError, match=r"a share such as 0\.25, or a column"):
+        make_table(data, "y", hold_out="part")
+    with pytest.raises(TableError, match="'y' is the target"):
+        make_table(data, "y", hold_out="y=4.0")
+    with pytest.raises(TableError, match="'part' is the group"):
+        make_table(data, "y", group="part", hold_out="part=Test")
+    both = make_table(data, "y", ids=("who", "part"), drop_missing=True, hold_out="part=Test")
+    assert both.row_names.tolist() == ["bob, Test", "di, Test"]
+    noted = make_table(data.drop(columns="who"), "y", impute="median")
+    assert any("--hold-out part=Test" in doubt for doubt in noted.doubts)

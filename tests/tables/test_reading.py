@@ -50,7 +50,7 @@ REFUSED = {
     "utf16": ("a,b\n1,2\n".encode("utf-16"), "--encoding utf-16"),
     "nameless copies": (",b\n1,2\n1,3\n", "column 1 has no name"),
     "after sep": ("sep=;\na;b\n1;2\n1;2;3\n", "line 4: 3 cells where the header has 2"),
-    "excel": (b"PK\x03\x04 and so on", "save the sheet with the table as CSV"),
+    "excel": (b"PK\x03\x04 and so on", "give a workbook the ending .xlsx"),
     "parquet": (b"PAR1 and so on", "give it the ending .parquet"),
     "zeros": (b"a,b\n\x00,1\n", "zero bytes"),
     "quote": ('a,b\n"1,2\n', "closing quote"),
@@ -116,3 +116,26 @@ def frame(**columns):
     n = 12
     base = {"x": np.arange(n) * 1.0, "kind": ["red", "blue", "green"] * 4, "y": np.arange(n) % 2}
     return pd.DataFrame({**base, **columns})
+
+
+GENES = "gene,s1,s2,s3\nkind,up,down,up\ng1,1.5,2.5,3.5\ng2,4,,6\n"
+
+
+@pytest.mark.parametrize("text", [GENES, GENES.replace("gene,", ""), GENES.replace(",", "\t")])
+def test_variables_in_rows(tmp_path, text):
+    path = tmp_path / "genes.csv"
+    path.write_text(text)
+    frame = read_table(path, transpose=True)
+    assert list(frame.columns) == ["kind", "g1", "g2"]
+    assert frame["g1"].tolist() == [1.5, 2.5, 3.5]
+    assert frame["g2"].isna().tolist() == [False, True, False]
+    assert frame["kind"].tolist() == ["up", "down", "up"]
+
+
+def test_what_cannot_be_transposed(tmp_path):
+    path = tmp_path / "genes.csv"
+    path.write_text("gene,s1\ng1,1,2\ng2,1\n")
+    with pytest.raises(TableError, match=r"row 3: 2 cells where the first row has 3"):
+        read_table(path, transpose=True)
+    with pytest.raises(TableError, match="Only text files and Excel workbooks"):
+        read_table(tmp_path / "genes.parquet", transpose=True)

@@ -9,7 +9,14 @@ import numpy as np
 
 from kernelknife._choice.settings import EQUAL, PENALISED, RELAXED, Line
 from kernelknife._rows import open_rows_to_predict
-from kernelknife._search import Start, Trace, equal_weights, refit_without_penalty
+from kernelknife._search import (
+    Start,
+    Trace,
+    equal_weights,
+    refit_without_penalty,
+    solve_for_count,
+)
+from kernelknife._support.checks import check_number
 from kernelknife._support.progress import SILENT, Task
 from kernelknife._support.threads import limited_blas
 from kernelknife.estimators import Job, make_solver, prepare_job, publish_machine, trace_path
@@ -92,6 +99,11 @@ def score_lines(
         results = []
         for line in lines:
             here = job.with_alpha(line.alpha)
+            if line.template.n_features_to_select is not None:
+                trace = trace_path(rough, here, begin=begin)
+                begin = trace.begun
+                results.append(_score_count(line, here, trace, data, test))
+                continue
             # See the notes of KnifeRegressorCV: what a penalty means where there are fewer rows.
             grid = line.penalties * share if here.problem.convex else line.penalties
             with task.subtask("line"):
@@ -104,6 +116,20 @@ def score_lines(
 def _roughly(template: Any) -> Any:
     """Return the estimator with a tolerance that is fine enough for a score."""
     return copy(template).set_params(tol=max(template.tol, FOLD_TOL))
+
+
+def _score_count(line: Line, job: Job, trace: Trace, data: Data, test: np.ndarray) -> FoldScores:
+    """Score the machine with as many features as the estimator asks for."""
+    solver, wanted = make_solver(_roughly(line.template)), line.template.n_features_to_select
+    check_number(wanted, "n_features_to_select", low=1, integer=True)
+    if wanted > job.problem.n_weights:
+        raise ValueError(
+            f"n_features_to_select={wanted} is more than the {job.problem.n_weights} features (or "
+            "groups) that are not constant on the training rows of every fold."
+        )
+    solution = solve_for_count(job.problem, solver, trace, wanted)
+    score, selected = _Judge(line, job, data, test)(solution)
+    return FoldScores(np.array([score]), np.packbits(selected[None], axis=1))
 
 
 def _score_line(line: Line, job: Job, trace: Trace, data: Data, test: np.ndarray) -> FoldScores:

@@ -39,6 +39,8 @@ def path(data, target, columns, options, reading, *, csv, plot, json):
     """
     check_outputs(csv, plot, inputs=[data])
     table = make_table(read_table(data, **reading), target, **columns)
+    for note in table.notes:
+        say(note)
     encoder = TableEncoder(impute=columns["impute"])
     X = encoder.fit_transform(table.features)
     busy = errors.status("following the path") if errors.is_terminal else nullcontext()
@@ -61,8 +63,6 @@ def path(data, target, columns, options, reading, *, csv, plot, json):
     if json:
         _show_json(names, result.sparsities, weights, ranking)
         return
-    for note in table.notes:
-        say(note)
     _show_table(names, result.sparsities, weights, ranking)
     for kind, file in (("Table", csv), ("Picture", plot)):
         if file is not None:

@@ -1,21 +1,32 @@
 """``kernelknife select`` and ``kernelknife demo``: select columns, print them, write files."""
 
 import contextlib
+import shlex
+from inspect import signature
 from pathlib import Path
 
 from kernelknife._support.files import write_file
 from kernelknife._support.formatting import number
-from kernelknife.cli.console import Failure, out, say, show_json, show_table, warned
+from kernelknife.cli.console import SPACES, Failure, out, say, show_json, show_table, warned
 from kernelknife.cli.files import announce, check_outputs, writing
 from kernelknife.cli.progress import fold_bar
 from kernelknife.report import build_report
-from kernelknife.selection import select_features
+from kernelknife.selection import TIERS, find_warnings, headline, select_features
 from kernelknife.storage import save_model
 from kernelknife.tables import read_table
 
 __all__ = ["demo", "select", "show"]
 
 CLUSTER_TIMEOUT = 10  # seconds; a scheduler that is there answers within one
+BAR_LENGTH = 10  # letters of a bar that shows a share of the folds
+MOST_CLASSES = 8  # more do not fit side by side on a terminal
+# Options whose names are not those of the arguments.
+OPTION_NAMES = {
+    "ids": "id",
+    "n_features": "features",
+    "n_centers": "centers",
+    "random_state": "seed",
+}
 
 
 def select(data, target, settings, reading, *, report, save, json, cluster):
@@ -47,7 +58,8 @@ def select(data, target, settings, reading, *, report, save, json, cluster):
         selection = _run_selection(read_table(data, **reading), target, settings)
     if report is not None:
         with writing(report):
-            write_file(report, build_report(selection, str(data), reading))
+            command = _command(data, settings, reading, target)
+            write_file(report, build_report(selection, str(data), reading, command=command))
     if save is not None:
         with writing(save):
             save_model(save, selection)
@@ -62,9 +74,9 @@ def select(data, target, settings, reading, *, report, save, json, cluster):
 
 
 def _run_selection(frame, target, settings):
-    """Run the selection with progress and warnings on standard error."""
+    """Run the selection with guesses, progress and warnings on standard error."""
     with warned(), fold_bar() as callbacks:
-        return select_features(frame, target, callbacks=callbacks, **settings)
+        return select_features(frame, target, callbacks=callbacks, tell=say, **settings)
 
 
 @contextlib.contextmanager
@@ -87,21 +99,18 @@ def _on_cluster(address):
 
 
 def show(selection):
-    """Print a selection: the columns and the errors as tables, doubts in a sentence."""
-    for note in selection.table.notes:
-        say(note)
-    names = selection.selected
-    out.print(
-        f"{len(names)} of {len(selection.features)} columns selected for "
-        f"{selection.table.target_name}\n",
-    )
-    if names:
+    """Print a selection: what to doubt, the answer, the columns and the errors as tables."""
+    for warning in find_warnings(selection):
+        out.print(f"Note: {warning.translate(SPACES)}")
+    out.print(f"{headline(selection).translate(SPACES)}\n")
+    shown = [feature for feature in selection.features if feature.tier]
+    if shown:
+        shown.sort(key=lambda feature: TIERS.index(feature.tier))
         rows = [
-            (feature.name, number(feature.weight), f"{100 * feature.frequency:.0f} %")
-            for feature in selection.features
-            if feature.selected
+            (feature.name, feature.tier, number(feature.weight), frequency(feature.frequency))
+            for feature in shown
         ]
-        show_table(("column", "weight", "in folds"), rows, numeric=(1, 2))
+        show_table(("column", "how sure", "weight", "in folds"), rows, numeric=(2, 3))
         out.print()
     if selection.interactions:
         pairs = [
@@ -114,31 +123,63 @@ def show(selection):
     show_table(
         (selection.error_name, "mean", "standard error"), _error_rows(selection), numeric=(1, 2)
     )
-    for doubt in _doubts(selection):
-        out.print(f"\n{doubt}")
+    if selection.quality is not None:
+        out.print()
+        _show_classes(selection.quality)
 
 
-def _doubts(selection):
-    """Return the sentences that keep a reader from taking a selection for more than it is."""
-    doubts = []
-    gain, spread = selection.advantage.mean, number(selection.advantage.spread)
-    if not selection.selected:
-        doubts.append("No column is left at the chosen penalty.")
-    elif gain <= 0:
-        doubts.append(f"No sure finding: worse than a constant by {number(-gain)} +- {spread}.")
-    elif not selection.better:
-        reason = "not clearly more than the folds scatter"
-        if (
-            selection.held_out is not None
-            and selection.held_out.error >= selection.held_out.constant
-        ):
-            reason = "but not on the rows held out"
-        doubts.append(
-            f"No sure finding: better than a constant by {number(gain)} +- {spread}, {reason}."
+def frequency(share):
+    """Return a share of the folds as text, with a bar where a person reads it."""
+    text = f"{100 * share:.0f} %"
+    if not out.is_terminal:
+        return text
+    filled = round(BAR_LENGTH * share)
+    return f"{'#' * filled}{'.' * (BAR_LENGTH - filled)} {text:>5}"
+
+
+def _show_classes(quality):
+    """Print how well single classes are told apart."""
+    figures = f"balanced error {number(quality.balanced_error)}"
+    if quality.area is not None:
+        figures += f", area under the curve {number(quality.area)}"
+    out.print(figures)
+    if len(quality.classes) > MOST_CLASSES:
+        worst = sorted(
+            zip(quality.class_errors, quality.classes, strict=True), key=lambda pair: -pair[0]
         )
-    if selection.selected and selection.loses_to_all:
-        doubts.append("All columns together predict better than the selected ones.")
-    return doubts
+        rows = [(label, number(float(error))) for error, label in worst[:MOST_CLASSES]]
+        show_table(("class, the worst first", "share wrong"), rows, numeric=(1,))
+        return
+    header = ("class", *(f"taken for {label}" for label in quality.classes), "share wrong")
+    rows = [
+        (label, *(f"{count:.4g}" for count in counts), number(float(error)))
+        for label, counts, error in zip(
+            quality.classes, quality.confusion, quality.class_errors, strict=True
+        )
+    ]
+    show_table(header, rows, numeric=tuple(range(1, len(header))))
+
+
+def _command(data, settings, reading, target):
+    """Return the command line that gives the same answer."""
+    words = ["kernelknife", "select", str(data), "--target", target]
+    for name, default in {**_defaults(select_features), **_defaults(read_table)}.items():
+        value = {**settings, **reading}.get(name, default)
+        if value == default or name == "n_jobs":
+            continue
+        option = "--" + OPTION_NAMES.get(name, name.replace("_", "-"))
+        if value is True:
+            words.append(option)
+            continue
+        for one in value if isinstance(value, tuple) else (value,):
+            words += [option, str(one)]
+    return shlex.join(words)
+
+
+def _defaults(function):
+    """Return the default of every argument that has one; lists are tuples, as the command's are."""
+    named = signature(function).parameters.values()
+    return {p.name: p.default for p in named if p.default is not p.empty}
 
 
 def _error_rows(selection):
@@ -186,6 +227,8 @@ def demo(output):
     show(selection)
     with writing(output):
         write_file(table, csv)
-        write_file(output, build_report(selection, table.name))
+        settings = {"rule": "1se", "folds": 5}
+        command = _command(table.name, settings, {}, "fruit")
+        write_file(output, build_report(selection, table.name, command=command))
     out.print(f"\nData: {table.resolve()}")
     out.print(f"Report, open it in a browser: {output.resolve()}")

@@ -43,9 +43,13 @@ Loss = StrEnum(
 )
 Task = StrEnum("Task", ["regression", "classification"])
 Impute = StrEnum("Impute", ["median"])
+Dates = StrEnum("Dates", ["days", "year", "month"])
+ClassWeight = StrEnum("ClassWeight", ["balanced"])
 Rule = StrEnum("Rule", {"min": "min", "one_se": "1se"})
 
-Data = Annotated[str, typer.Argument(help="CSV, TSV (also gzip), Parquet, Feather; - for stdin.")]
+Data = Annotated[
+    str, typer.Argument(help="CSV, TSV (also gzip), Excel, Parquet, Feather; - for stdin.")
+]
 Target = Annotated[str, typer.Option("--target", "-t", help="Column to predict.")]
 Drop = Annotated[list[str] | None, typer.Option("--drop", help="Column to leave out; repeatable.")]
 Ids = Annotated[list[str] | None, typer.Option("--id", help="Identifier, left out; repeatable.")]
@@ -60,6 +64,10 @@ ImputeOption = Annotated[
 ]
 DropMissing = Annotated[
     bool, typer.Option("--drop-missing", help="Leave out rows with missing values.")
+]
+DatesOption = Annotated[
+    list[Dates] | None,
+    typer.Option("--dates", help="Dates as days since the first, year or month; repeatable."),
 ]
 KernelOption = Annotated[Kernel, typer.Option("--kernel", help="Kind of relations to look for.")]
 # The folds of ``select`` can choose among kernels; a path has one.
@@ -84,6 +92,10 @@ KernelChoiceOption = Annotated[
 LossOption = Annotated[
     Loss | None, typer.Option("--loss", help="Squared for numbers, squared hinge for classes.")
 ]
+ClassWeightOption = Annotated[
+    ClassWeight | None,
+    typer.Option("--class-weight", help="A rare class counts as much as a frequent one."),
+]
 Alpha = Annotated[
     float | None, typer.Option(help="Penalty on the machine; chosen by the folds if absent.")
 ]
@@ -100,7 +112,10 @@ Folds = Annotated[
     int | None, typer.Option(min=2, help="Number of folds; 5, repeated 3 times below 200 rows.")
 ]
 HoldOut = Annotated[
-    float, typer.Option("--hold-out", help="Share of the rows kept for judging only.")
+    str,
+    typer.Option(
+        "--hold-out", help="Rows kept for judging only: a share, or a column such as split=test."
+    ),
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of everything random.")]
 Jobs = Annotated[int, typer.Option(help="Folds at a time; -1 for all cores.")]
@@ -111,6 +126,10 @@ Missing = Annotated[
 Decimal = Annotated[str, typer.Option(help="Decimal mark of a text file.")]
 Thousands = Annotated[
     str | None, typer.Option(help="Mark between thousands in a text file, such as a comma.")
+]
+Sheet = Annotated[str | None, typer.Option(help="Sheet of an Excel workbook; the first if absent.")]
+Transpose = Annotated[
+    bool, typer.Option("--transpose", help="The file has a variable in every row (genes).")
 ]
 Centers = Annotated[
     int | None,
@@ -169,13 +188,23 @@ def _settings(**options):
     for name, value in options.items():
         if isinstance(value, StrEnum):
             value = str(value)
-        plain[name] = tuple(value or ()) if name in ("drop", "ids") else value
+        if name in ("drop", "ids", "dates"):
+            value = tuple(map(str, value or ()))
+        plain[name] = value
     if plain.get("n_jobs") == 0:
         raise Failure("--jobs must be a number of processes, or -1 for all cores, got 0.")
     return plain
 
 
-def _reading(encoding, missing, decimal, thousands):
+def _held_out(text):
+    """Return a share of the rows as a number, and the column that marks them as it is."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _reading(encoding, missing, decimal, thousands, sheet, transpose):
     """Return the arguments of ``read_table``."""
     if len(decimal) != 1:
         raise Failure(f"--decimal must be one character, got {decimal!r}.")
@@ -186,6 +215,8 @@ def _reading(encoding, missing, decimal, thousands):
         "missing": tuple(missing or ()),
         "decimal": decimal,
         "thousands": thousands,
+        "sheet": sheet,
+        "transpose": transpose,
     }
 
 
@@ -208,14 +239,16 @@ def select(
     task: TaskOption = None,
     impute: ImputeOption = None,
     drop_missing: DropMissing = False,
+    dates: DatesOption = None,
     kernel: KernelChoiceOption = KernelChoice.auto,
     loss: LossOption = None,
+    class_weight: ClassWeightOption = None,
     alpha: Alpha = None,
     sparsity: Sparsity = None,
     features: Features = None,
     rule: RuleOption = Rule.min,
     folds: Folds = None,
-    hold_out: HoldOut = 0.0,
+    hold_out: HoldOut = "0",
     centers: Centers = None,
     cluster: Cluster = None,
     seed: Seed = 0,
@@ -224,6 +257,8 @@ def select(
     missing: Missing = None,
     decimal: Decimal = ".",
     thousands: Thousands = None,
+    sheet: Sheet = None,
+    transpose: Transpose = False,
     report: Annotated[Path | None, typer.Option(help="Write a report, one HTML file.")] = None,
     save: Annotated[Path | None, typer.Option(help="Write the model, for predict.")] = None,
     json: Json = False,
@@ -236,15 +271,16 @@ def select(
 
     settings = _settings(
         drop=drop, ids=ids, group=group, task=task, impute=impute, drop_missing=drop_missing,
-        kernel=kernel, loss=loss, alpha=alpha, sparsity=sparsity, n_features=features, rule=rule,
-        folds=folds, hold_out=hold_out, random_state=seed, n_jobs=jobs,
+        dates=dates, kernel=kernel, loss=loss, class_weight=class_weight, alpha=alpha,
+        sparsity=sparsity, n_features=features, rule=rule, folds=folds,
+        hold_out=_held_out(hold_out), random_state=seed, n_jobs=jobs,
         n_centers="auto" if centers is None else centers,
     )  # fmt: skip
     code = _select.select(
         data,
         target,
         settings,
-        _reading(encoding, missing, decimal, thousands),
+        _reading(encoding, missing, decimal, thousands, sheet, transpose),
         report=report,
         save=save,
         json=json,
@@ -276,6 +312,7 @@ def path(
     task: TaskOption = None,
     impute: ImputeOption = None,
     drop_missing: DropMissing = False,
+    dates: DatesOption = None,
     kernel: KernelOption = Kernel.rbf,
     loss: LossOption = None,
     alpha: Annotated[float, typer.Option(help="Penalty on the machine.")] = 1.0,
@@ -285,6 +322,8 @@ def path(
     missing: Missing = None,
     decimal: Decimal = ".",
     thousands: Thousands = None,
+    sheet: Sheet = None,
+    transpose: Transpose = False,
     csv: Annotated[Path | None, typer.Option(help="Write the weights as a table.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Write a picture: png, svg or pdf.")] = None,
     json: Json = False,
@@ -292,14 +331,16 @@ def path(
     """Follow the weight of every column as the penalty rises, until the last column leaves."""
     from kernelknife.cli import _path
 
-    columns = _settings(drop=drop, ids=ids, task=task, impute=impute, drop_missing=drop_missing)
+    columns = _settings(
+        drop=drop, ids=ids, task=task, impute=impute, drop_missing=drop_missing, dates=dates
+    )
     options = _settings(kernel=kernel, loss=loss, alpha=alpha, sparsities=points, random_state=seed)
     _path.path(
         data,
         target,
         columns,
         options,
-        _reading(encoding, missing, decimal, thousands),
+        _reading(encoding, missing, decimal, thousands, sheet, transpose),
         csv=csv,
         plot=plot,
         json=json,
@@ -314,17 +355,20 @@ def predict(
         list[str] | None, typer.Option("--id", help="Column to repeat beside the predictions.")
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="CSV file; standard output if absent.")
+        Path | None,
+        typer.Option("--output", "-o", help="CSV, .parquet or .xlsx; standard output if absent."),
     ] = None,
     encoding: Encoding = "utf-8",
     missing: Missing = None,
     decimal: Decimal = ".",
     thousands: Thousands = None,
+    sheet: Sheet = None,
+    transpose: Transpose = False,
 ):
     """Predict the rows of a table with a saved model."""
     from kernelknife.cli import _predict
 
-    reading = _reading(encoding, missing, decimal, thousands)
+    reading = _reading(encoding, missing, decimal, thousands, sheet, transpose)
     _predict.predict(model, data, reading, ids=ids or [], output=output)
 
 

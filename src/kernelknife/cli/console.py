@@ -13,7 +13,17 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-__all__ = ["Failure", "errors", "out", "progress", "say", "show_json", "show_table", "warned"]
+__all__ = [
+    "SPACES",
+    "Failure",
+    "errors",
+    "out",
+    "progress",
+    "say",
+    "show_json",
+    "show_table",
+    "warned",
+]
 
 PLAIN: dict[str, Any] = {"markup": False, "emoji": False, "highlight": False, "soft_wrap": True}
 out = Console(**PLAIN)

@@ -1,4 +1,4 @@
-"""A bar of progress over the folds of a cross-validation, on a terminal."""
+"""Progress over the folds of a cross-validation: a bar on a terminal, lines elsewhere."""
 
 import os
 import tempfile
@@ -6,7 +6,7 @@ import threading
 from contextlib import contextmanager
 from pathlib import Path
 
-from kernelknife.cli.console import errors
+from kernelknife.cli.console import errors, say
 
 __all__ = ["fold_bar"]
 
@@ -34,8 +34,8 @@ class FoldCounter:
         """Do nothing; scikit-learn asks callbacks to have this method."""
 
     def on_fit_task_begin(self, estimator, context):
-        """Add the folds of one alpha to the number that is expected."""
-        if context.task_name.startswith("alpha="):
+        """Add the fits of one round to the number that is expected."""
+        if context.task_name == "comparing":
             self.total += context.max_subtasks or 0
 
     def on_fit_task_end(self, estimator, context):
@@ -51,29 +51,48 @@ class FoldCounter:
 
 @contextmanager
 def fold_bar():
-    """Yield the callbacks to fit with: those that move a bar on a terminal, none elsewhere."""
-    if not errors.is_terminal:
-        yield ()
-        return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    with tempfile.TemporaryDirectory() as folder:
+    """Yield the callbacks to fit with: they move a bar on a terminal, and print lines elsewhere."""
+    shown = _bar if errors.is_terminal else _lines
+    with tempfile.TemporaryDirectory() as folder, shown() as show:
         path = Path(folder) / "folds"
         path.touch()
         counter = FoldCounter(str(path))
         done = threading.Event()
-        columns = (TextColumn("cross-validating"), BarColumn(), TimeElapsedColumn())
-        with Progress(*columns, console=errors, transient=True) as bar:
-            task = bar.add_task("folds", total=None)
 
-            def watch():
-                while not done.wait(REFRESH_SECONDS):
-                    bar.update(task, completed=path.stat().st_size, total=counter.total or None)
+        def watch():
+            while not done.wait(REFRESH_SECONDS):
+                show(path.stat().st_size, counter.total)
+            show(path.stat().st_size, counter.total)
 
-            watcher = threading.Thread(target=watch, daemon=True)
-            watcher.start()
-            try:
-                yield (counter,)
-            finally:
-                done.set()
-                watcher.join()
+        watcher = threading.Thread(target=watch, daemon=True)
+        watcher.start()
+        try:
+            yield (counter,)
+        finally:
+            done.set()
+            watcher.join()
+
+
+@contextmanager
+def _bar():
+    """Yield ``show(done, total)``, which moves a bar."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("cross-validating"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=errors, transient=True) as bar:
+        task = bar.add_task("folds", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total or None)
+
+
+@contextmanager
+def _lines():
+    """Yield ``show(done, total)``, which prints a line after every round of fits."""
+    printed = 0
+
+    def show(done, total):
+        nonlocal printed
+        if total and done == total > printed:
+            printed = total
+            say(f"cross-validating: {done} fits are done")
+
+    yield show

@@ -6,6 +6,8 @@ from importlib.resources import files
 import numpy as np
 
 from kernelknife._choice import rows_of_path
+from kernelknife._support.formatting import number
+from kernelknife.report.judging import classes_piece, counts_piece
 from kernelknife.report.paths import path_piece
 from kernelknife.report.pieces import (
     cv_piece,
@@ -16,15 +18,36 @@ from kernelknife.report.pieces import (
 )
 from kernelknife.report.question import question_piece, snippet_piece
 from kernelknife.report.verdict import verdict_piece
+from kernelknife.selection.comparison import to_errors
 from kernelknife.selection.effects import order_of
 
 __all__ = ["build_fragment", "build_report", "path_fragment"]
 
 ABOUT_WEIGHTS = (
     "The weight is how much of a column the machine uses, between 0 and 1; weights say what is "
-    "used, not how large an effect is. A column that nearly every fold selects does not depend on "
-    "a few rows; one that few folds select may be an accident. Folds share most of their rows, so "
-    "this is no proof. Of columns that carry the same information, one may stand for the others."
+    "used, not how large an effect is. A stable column is used by the machine and selected in at "
+    "least four of five folds, so that it does not depend on a few rows. An uncertain column is "
+    "selected in at least two of five. An unstable one is used by the machine, but fewer folds "
+    "select it: it is probably an accident, and no finding. Folds share most of their rows, so "
+    "none of this is a proof. Of columns that carry the same information, one may stand for the "
+    "others. The order of survival is 1 for the column that stays longest as the penalty rises."
+)
+ABOUT_COUNTS = (
+    "The fewest columns whose error is within one standard error of the least are often as good "
+    "and easier to explain."
+)
+ABOUT_CLASSES = (
+    "Rows are the classes of the data, columns the predicted ones. The figures come from machines "
+    "with the chosen penalties, fitted anew on the training rows of every fold and judged on its "
+    "other rows; a row that is judged several times counts in parts. The balanced error is the "
+    "mean of the classes' shares of wrong rows, so that a rare class counts as much as a frequent "
+    "one. The area under the curve is the chance that of two rows of different classes the right "
+    "one has the higher score: 0.5 is guessing, 1 is perfect."
+)
+ABOUT_PENALTIES = (
+    "Two penalties are chosen by the folds. The sparsity is the price of using columns: the "
+    "higher, the fewer are left. Alpha is the price of a wiggly relation: the higher, the smoother "
+    "the machine."
 )
 ABOUT_PATHS = (
     "Raising the penalty drives columns out, the least useful first. Move the slider to see which "
@@ -34,6 +57,15 @@ ABOUT_EFFECTS = (
     "Average output of the machine as one column takes other values while the others stay as they "
     "are. The marks at the foot are rows of the data."
 )
+ABOUT_SCORES = (
+    " The output for a class is its score: above 0 the machine says that a row belongs to the "
+    "class, below 0 that it does not, and the farther from 0, the surer it is."
+)
+ABOUT_PAIRS = (
+    "Every dot is one row of the data with its own values. Where rows are persons, think of that "
+    "before you pass this page on."
+)
+ABOUT_JITTER = " Columns with few different values are shaken a little, so that dots show."
 ABOUT_SEPARATE_EFFECTS = (
     "Each curve is what a column on its own adds to the prediction; its average is zero. The marks "
     "at the foot are rows of the data."
@@ -59,7 +91,7 @@ def _asset(name):
     return (files(__package__) / name).read_text(encoding="utf-8")
 
 
-def build_report(selection, source=None, reading=None) -> str:
+def build_report(selection, source=None, reading=None, *, command=None) -> str:
     """Return the report as an HTML page.
 
     Parameters
@@ -69,6 +101,8 @@ def build_report(selection, source=None, reading=None) -> str:
         Where the data came from; the page and its Python code name it.
     reading : dict, default=None
         Options of :func:`kernelknife.tables.read_table` that the data were read with.
+    command : str, default=None
+        The command line that gives the same answer, where there was one.
 
     Returns
     -------
@@ -83,14 +117,14 @@ def build_report(selection, source=None, reading=None) -> str:
         "style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n"
         f"<title>{escape(title)}</title>\n<style>{_asset('style.css')}</style>\n</head>\n"
         f'<body class="kk">\n<main>\n<h1>{escape(title)}</h1>\n'
-        f"{_body(selection, source, reading)}\n</main>\n"
+        f"{_body(selection, source, reading, command)}\n</main>\n"
         f"<script>{_asset('script.js')}</script>\n</body>\n</html>\n"
     )
 
 
 def build_fragment(selection) -> str:
     """Return the report as a fragment of HTML for a notebook."""
-    return _fragment(_body(selection, None, None))
+    return _fragment(_body(selection, None, None, None))
 
 
 def path_fragment(path) -> str:
@@ -107,17 +141,24 @@ def _fragment(body):
     )
 
 
-def _body(selection, source, reading):
+def _body(selection, source, reading, command):
     """Return all pieces of the report, each under its heading."""
+    pairs, jittered = pairs_piece(selection.table, selection.selected)
     sections = [
         ("How sure", ABOUT_WEIGHTS, _features(selection)),
-        ("Feature paths", ABOUT_PATHS, _paths(selection)),
-        ("Choosing the penalties", "", cv_piece(selection.search, selection.error_name)),
+        ("Which classes are told apart", ABOUT_CLASSES, classes_piece(selection.quality)),
+        ("How many columns", ABOUT_COUNTS, _counts(selection)),
+        ("Feature paths", _about_paths(selection), _paths(selection)),
+        ("Choosing the penalties", ABOUT_PENALTIES, cv_piece(selection)),
         ("What each column does", _about_effects(selection), effects_piece(selection.effects)),
         ("What acts together", ABOUT_TOGETHER, _together(selection)),
-        ("Pairs of the heaviest columns", "", pairs_piece(selection.table, selection.selected)),
+        (
+            "Pairs of the columns with the largest weights",
+            ABOUT_PAIRS + (ABOUT_JITTER if jittered else ""),
+            pairs,
+        ),
         ("What was asked", "", question_piece(selection, source)),
-        ("To do it again", "", snippet_piece(selection, source, reading)),
+        ("To do it again", "", snippet_piece(selection, source, reading, command)),
     ]
     parts = [verdict_piece(selection)]
     for heading, about, piece in sections:
@@ -129,10 +170,27 @@ def _body(selection, source, reading):
 
 def _about_effects(selection):
     """Return how to read the effects of this kind of machine."""
+    scores = ABOUT_SCORES if selection.table.task == "classification" else ""
     if not any(effect.separate for effect in selection.effects):
-        return ABOUT_EFFECTS
+        return ABOUT_EFFECTS + scores
     texts = any(not len(effect.rug) for effect in selection.effects)
-    return ABOUT_SEPARATE_EFFECTS + (ABOUT_TEXTS if texts else "")
+    return ABOUT_SEPARATE_EFFECTS + (ABOUT_TEXTS if texts else "") + scores
+
+
+def _about_paths(selection):
+    """Return how to read the paths, and why the slider shows another error than the headline."""
+    plain = _fold_errors(selection)[_chosen_point(selection)]
+    shown, first = number(float(plain)), number(selection.error.mean)
+    if shown == first:
+        return ABOUT_PATHS
+    if selection.settings["n_features"] is not None or selection.settings["sparsity"] is not None:
+        why = "is of the machine that was asked for, fitted anew on every fold"
+    else:
+        why = "is what every fold says of the setting that the other folds have chosen"
+    return (
+        f"{ABOUT_PATHS} The slider shows plain means over the folds, {shown} at the chosen "
+        f"penalty; the error at the top, {first}, {why}."
+    )
 
 
 def _together(selection):
@@ -148,23 +206,51 @@ def _features(selection):
     return feature_table(selection.features, len(selection.search.splits_))
 
 
-def _paths(selection):
-    """Return the paths of the table's columns.
+def _fold_errors(selection):
+    """Return the mean errors over the folds at the points of the path."""
+    search, results = selection.search, selection.search.cv_results_
+    scores = results["mean_test_score"][rows_of_path(results, search.best_index_)]
+    # The path ends where the last column leaves; the folds go on to the end of the grid.
+    return to_errors(scores[: len(search.path_)], search)
+
+
+def _chosen_point(selection):
+    """Return the index of the point of the path that is nearest to the chosen penalty."""
+    sparsities = selection.search.path_.sparsities
+    return int(np.argmin(np.abs(sparsities - selection.model.sparsity_)))
+
+
+def _table_weights(selection):
+    """Return the weights of the table's columns at every point of the path.
 
     The columns that a text column becomes share one weight, so the first of them speaks for all.
     """
+    return selection.search.path_.weights[:, selection.encoder.first_columns]
+
+
+def _counts(selection):
+    """Return the error against the number of columns."""
+    results = selection.search.cv_results_
+    spread = results["standard_error"][rows_of_path(results, selection.search.best_index_)]
+    counts = (_table_weights(selection) > 0).sum(axis=1)
+    return counts_piece(
+        counts,
+        _fold_errors(selection),
+        spread[: len(counts)],
+        len(selection.selected),
+        selection.error_name,
+    )
+
+
+def _paths(selection):
+    """Return the paths of the table's columns."""
     search, encoder = selection.search, selection.encoder
-    path, first = search.path_, encoder.first_columns
-    results = search.cv_results_
-    scores = results["mean_test_score"][rows_of_path(results, search.best_index_)]
-    # The path ends where the last column leaves; the folds go on to the end of the grid.
-    scores = scores[: len(path)]
     return path_piece(
         encoder.columns_,
-        path.sparsities,
-        path.weights[:, first],
-        path.ranking[first],
-        chosen=int(np.argmin(np.abs(path.sparsities - selection.model.sparsity_))),
-        errors=1.0 - scores if search.score_name_ == "accuracy" else -scores,
+        search.path_.sparsities,
+        _table_weights(selection),
+        search.path_.ranking[encoder.first_columns],
+        chosen=_chosen_point(selection),
+        errors=_fold_errors(selection),
         error_name=selection.error_name,
     )

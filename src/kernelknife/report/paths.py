@@ -13,9 +13,10 @@ from kernelknife.report.svg import COLOURS, Axis, Chart
 
 __all__ = ["path_piece"]
 
-MOST_COLOURED = 10  # as many labels fit beside the chart
+MOST_COLOURED = COLOURS  # no two lines have the same colour
 MOST_GREY = 120  # more lines make the file large and the chart no clearer
 MOST_LISTED = 20  # columns that the slider lists by name at one point
+LABEL_LETTERS = 20  # as many fit beside the chart
 LABEL_GAP = 0.062  # height of a line of text as a share of the chart's height
 LEAST_TOP = 1e-3  # keeps the vertical axis from being empty where every weight is 0
 
@@ -43,7 +44,10 @@ def path_piece(names, sparsities, weights, ranking, *, chosen=None, errors=None,
     places = [round(chart.px(value), 1) for value in x]
     points = _describe_points(names, sparsities, weights, places, errors)
     data = {"points": points, "chosen": chosen, "errorName": error_name}
-    caption = "Each line is a column; where it reaches zero, the column has left."
+    caption = (
+        "Each line is a column; where it reaches zero, the column has left. Grey lines are columns "
+        "without a label of their own: hold the mouse over one to see its name."
+    )
     if n_hidden:
         caption += f" {n_hidden} columns of small weight are not drawn."
     return (
@@ -71,7 +75,7 @@ def _draw_paths(names, x, weights, ranking, start):
     for j in grey[:MOST_GREY]:
         chart.line(x, weights[:, j], "line grey", names[j])
     for i, j in enumerate(coloured):
-        chart.line(x, weights[:, j], f"line c{i % COLOURS}", names[j])
+        chart.line(x, weights[:, j], f"line c{i}", names[j])
     _label_lines(chart, names, x, weights, coloured)
     return chart, max(0, len(grey) - MOST_GREY)
 
@@ -96,7 +100,7 @@ def _label_lines(chart, names, x, weights, coloured):
     heights = [weights[i, j] for i, j in zip(anchors, coloured, strict=True)]
     places = label_places(chart, heights, LABEL_GAP)
     for k, (j, i, place) in enumerate(zip(coloured, anchors, places, strict=True)):
-        chart.label(x[i], weights[i, j], place, shorten(names[j]), f"c{k % COLOURS}")
+        chart.label(x[i], weights[i, j], place, shorten(names[j], LABEL_LETTERS), f"c{k}")
 
 
 def _describe_points(names, sparsities, weights, places, errors):

@@ -13,20 +13,24 @@ from kernelknife._support.formatting import number
 from kernelknife.display import log_positions
 from kernelknife.report.elements import figure, label_places, percent, shorten
 from kernelknife.report.svg import COLOURS, SHADES, Axis, Chart
+from kernelknife.selection import TIERS
+from kernelknife.selection.comparison import to_errors
 
 __all__ = ["cv_piece", "effects_piece", "feature_table", "pairs_piece", "together_piece"]
 
 MOST_ROWS = 40  # rows of the table of columns; the rest is counted
-MOST_OTHERS = 5  # columns that are listed although no fold selects them
+MOST_DISCRETE = 12  # a column with more different values is not shaken
+JITTER = 0.18  # most that a dot is moved, as a share of the least distance of two values
 MOST_PAIRED = 4  # columns, which make six scatter plots
 MOST_DOTS = 300  # more dots of this size cover each other
 MOST_LEVEL_NAMES = 6  # names of levels that fit below a small chart
 LABEL_GAP = 0.075  # height of a line of text as a share of the height of the chart of the folds
+OTHERS = "grey"  # colour of everything for which no colour of its own is left
 MARGIN = 0.08  # room above and below the values of a chart, as a share of their range
 
 
 def feature_table(features, n_folds) -> str:
-    """Return the table of columns: the selected ones, then those that came closest.
+    """Return the table of columns: by tier, and those without any sign of use folded away.
 
     Parameters
     ----------
@@ -34,41 +38,64 @@ def feature_table(features, n_folds) -> str:
         The selected columns first.
     n_folds : int
     """
-    others = [feature for feature in features if not feature.selected]
-    shown = [feature for feature in features if feature.selected]
-    shown += [other for i, other in enumerate(others) if i < MOST_OTHERS or other.frequency > 0]
-    shown = shown[:MOST_ROWS]
-    rows = []
-    for feature in shown:
-        kind = "" if feature.selected else ' class="out"'
-        bar = f'<span class="bar" style="width:{100 * min(feature.weight, 1):.1f}%"></span>'
-        rows.append(
-            f'<tr{kind}><th scope="row">{escape(feature.name)}</th>'
-            f'<td class="weight"><span class="track">{bar}</span> {number(feature.weight)}</td>'
-            f"<td>{percent(feature.frequency)}</td><td>{feature.rank}</td></tr>"
+    shown = [feature for tier in TIERS for feature in features if feature.tier == tier]
+    others = [feature for feature in features if not feature.tier]
+    others.sort(key=lambda feature: (-feature.frequency, feature.rank))
+    parts = [_column_table(shown[:MOST_ROWS], n_folds, "Table of columns")] if shown else []
+    if len(shown) > MOST_ROWS:
+        parts.append(f"<p>{len(shown) - MOST_ROWS} more columns are not shown.</p>")
+    if others:
+        count = "1 column" if len(others) == 1 else f"{len(others)} columns"
+        hidden = len(others) - MOST_ROWS
+        more = f"<p>{hidden} more columns are not shown.</p>" if hidden > 0 else ""
+        parts.append(
+            f"<details><summary>{count} of weight 0</summary>"
+            f"{_column_table(others[:MOST_ROWS], n_folds, 'Columns of weight 0')}{more}</details>"
         )
-    n_hidden = len(features) - len(shown)
-    note = f"<p>{n_hidden} more columns are not shown.</p>" if n_hidden else ""
+    return "".join(parts)
+
+
+def _column_table(features, n_folds, label):
+    """Return a table with one row per column."""
+    rows = []
+    for feature in features:
+        kind = "" if feature.selected else ' class="out"'
+        tier = f'<span class="tier {feature.tier}">{feature.tier}</span>' if feature.tier else ""
+        rows.append(
+            f'<tr{kind}><th scope="row">{escape(feature.name)}</th><td>{tier}</td>'
+            f'<td class="weight">{_bar(feature.weight, "c0")} {number(feature.weight)}</td>'
+            f'<td class="weight">{_bar(feature.frequency, "c2")} {percent(feature.frequency)}'
+            f"</td><td>{feature.rank}</td></tr>"
+        )
     return (
-        '<div class="scroll" tabindex="0" role="group" aria-label="Table of columns"><table>'
-        '<thead><tr><th scope="col">column</th><th scope="col">weight</th>'
+        f'<div class="scroll" tabindex="0" role="group" aria-label="{label}">'
+        '<table class="columns">'
+        '<thead><tr><th scope="col">column</th><th scope="col">how sure</th>'
+        '<th scope="col">weight</th>'
         f'<th scope="col">selected in folds (of {n_folds})</th>'
         '<th scope="col">order of survival</th></tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table></div>{note}"
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
     )
 
 
-def cv_piece(search, error_name) -> str:
+def _bar(share, colour):
+    """Return a bar for a number between 0 and 1."""
+    width = 100 * min(max(share, 0.0), 1.0)
+    return (
+        f'<span class="track"><span class="bar {colour}" style="width:{width:.1f}%"></span></span>'
+    )
+
+
+def cv_piece(selection) -> str:
     """Return the error over the folds against the penalty, one line per kernel or alpha.
 
     Parameters
     ----------
-    search : KnifeRegressorCV or KnifeClassifierCV
-        Fitted.
-    error_name : str
+    selection : Selection
     """
-    results, scores = search.cv_results_, search.cv_results_["mean_test_score"]
-    errors = 1.0 - scores if search.score_name_ == "accuracy" else -scores
+    search, error_name = selection.search, selection.error_name
+    results = search.cv_results_
+    errors = to_errors(results["mean_test_score"], search)
     curves = cv_curves(results, search.best_index_)
     (best,) = (curve.rows for curve in curves if curve.chosen)
     spread = results["standard_error"][best]
@@ -122,12 +149,23 @@ def effects_piece(effects) -> str:
     values = np.concatenate([curve for effect in effects for curve in effect.curves.values()])
     low, high = float(values.min()), float(values.max())
     margin = MARGIN * (high - low) or 0.1
-    charts = (_effect(effect, low - margin, high + margin) for effect in effects)
-    return f'<div class="grid-of-plots">{"".join(charts)}</div>'
+    colours = _colours(effects)
+    charts = (_effect(effect, low - margin, high + margin, colours) for effect in effects)
+    return f'{_curve_legend(colours)}<div class="grid-of-plots">{"".join(charts)}</div>'
 
 
-def _effect(effect, low, high):
-    """Return the chart of one effect."""
+def _curve_legend(colours):
+    """Return the legend of the curves of all charts; a single curve is named on its axis."""
+    if len(colours) == 1:
+        return ""
+    names = [(kind, name) for name, kind in colours.items() if kind != OTHERS]
+    if len(names) < len(colours):
+        names.append((OTHERS, f"{len(colours) - len(names)} others"))
+    return _legend(names)
+
+
+def _effect(effect, low, high, colours):
+    """Return the chart of one effect; ``colours`` has one for every curve."""
     has_levels = not len(effect.rug)
     places = list(range(len(effect.values))) if has_levels else effect.values
     label = "adds to the score" if effect.separate else "score"
@@ -143,15 +181,29 @@ def _effect(effect, low, high):
     if not has_levels:
         inside = (effect.rug >= chart.x.low) & (effect.rug <= chart.x.high)
         chart.rug(effect.rug[inside])
-    for i, (name, curve) in enumerate(effect.curves.items()):
-        colour = f"c{i % COLOURS}"
+    for name, curve in effect.curves.items():
+        colour = colours[name]
         if has_levels:
             chart.dots(places, curve, [f"dot {colour}"] * len(places), radius=5)
         else:
             chart.line(places, curve, f"line {colour} thick", name)
-    names = [(f"c{i % COLOURS}", name) for i, name in enumerate(effect.curves)]
-    legend = _legend(names) if len(names) > 1 else ""
-    return f"<figure>{chart.render()}{legend}</figure>"
+    return f"<figure>{chart.render()}</figure>"
+
+
+def _colours(effects):
+    """Return the colour of every curve, the same in all charts.
+
+    Of more curves than there are colours, those that vary most have one, and the others are grey.
+    """
+    spans: dict[str, float] = {}
+    for effect in effects:
+        for name, curve in effect.curves.items():
+            spans[name] = spans.get(name, 0.0) + float(np.ptp(curve))
+    if len(spans) <= COLOURS:
+        return {name: f"c{i}" for i, name in enumerate(spans)}
+    largest = set(sorted(spans, key=lambda name: -spans[name])[: COLOURS - 1])
+    free = iter(range(COLOURS))
+    return {name: f"c{next(free)}" if name in largest else OTHERS for name in spans}
 
 
 def _effect_axis(effect, has_levels):
@@ -190,7 +242,7 @@ def together_piece(interactions, about_surfaces) -> str:
         width = 100 * min(max(together.share, 0.0), 1.0)
         rows.append(
             f'<tr><th scope="row">{escape(_and(together.names))}</th><td class="weight">'
-            f'<span class="track"><span class="bar" style="width:{width:.1f}%"></span></span> '
+            f'<span class="track"><span class="bar c0" style="width:{width:.1f}%"></span></span> '
             f"{100 * together.share:.1f} %</td></tr>"
         )
     table = (
@@ -256,64 +308,91 @@ def _legend(names):
     return f'<ul class="legend">{"".join(items)}</ul>'
 
 
-def pairs_piece(table, names, random_state=0) -> str:
-    """Return scatter plots of pairs of the heaviest columns of numbers, coloured by the target.
+def pairs_piece(table, names, random_state=0) -> tuple[str, bool]:
+    """Return scatter plots of pairs of columns of numbers, coloured by the target.
 
     Parameters
     ----------
     table : Table
     names : list of str
-        The selected columns, the heaviest first.
+        The selected columns, the largest weight first.
     random_state : int, default=0
         Seed of the draw of rows, where there are too many to show.
+
+    Returns
+    -------
+    piece : str
+    jittered : bool
+        Whether dots of columns with few values have been moved a little.
     """
     names = [name for name in names if table.features[name].dtype.kind in "biuf"][:MOST_PAIRED]
     if len(names) < 2:
-        return ""
+        return "", False
     n = len(table.target)
     rng = np.random.default_rng(random_state)
     rows = np.sort(rng.choice(n, min(MOST_DOTS, n), replace=False))
     kinds, legend = _target_kinds(table, rows)
+    values = {name: _shaken(table.features[name], rows, rng) for name in names}
     charts = (
-        _pair(table, rows, kinds, first, second)
+        _pair(table, values, kinds, first, second)
         for first, second in itertools.combinations(names, 2)
     )
-    return f'{legend}<div class="grid-of-plots">{"".join(charts)}</div>'
+    jittered = any(moved for _, moved in values.values())
+    return f'{legend}<div class="grid-of-plots">{"".join(charts)}</div>', jittered
 
 
-def _pair(table, rows, kinds, first, second):
+def _shaken(column, rows, rng):
+    """Return the values of some rows and whether they were moved, which few values need."""
+    every = column.to_numpy(dtype=float, na_value=np.nan)
+    values, distinct = every[rows], np.unique(every[np.isfinite(every)])
+    if not 1 < len(distinct) <= MOST_DISCRETE:
+        return values, False
+    size = JITTER * np.diff(distinct).min()
+    return values + rng.uniform(-size, size, len(values)), True
+
+
+def _pair(table, values, kinds, first, second):
     """Return one scatter plot; rows where one of both values is missing are left out."""
-    values = table.features[[first, second]].to_numpy(dtype=float, na_value=np.nan)[rows]
-    known = np.isfinite(values).all(axis=1)
-    lows, highs = values[known].min(axis=0), values[known].max(axis=0)
-    room = 0.5 * MARGIN * (highs - lows)
+    x, y = values[first][0], values[second][0]
+    known = np.isfinite(x) & np.isfinite(y)
+    x, y = x[known], y[known]
+    rooms = [0.5 * MARGIN * np.ptp(part) for part in (x, y)]
     chart = Chart(
-        Axis(lows[0] - room[0], highs[0] + room[0], label=shorten(first, 34)),
-        Axis(lows[1] - room[1], highs[1] + room[1], label=shorten(second, 30)),
+        Axis(x.min() - rooms[0], x.max() + rooms[0], label=shorten(first, 34)),
+        Axis(y.min() - rooms[1], y.max() + rooms[1], label=shorten(second, 30)),
         f"{second} against {first}, coloured by {table.target_name}.",
         width=320,
         height=260,
     )
-    shown = [kind for kind, there in zip(kinds, known, strict=True) if there]
-    chart.dots(values[known, 0], values[known, 1], shown)
+    chart.dots(x, y, [kind for kind, there in zip(kinds, known, strict=True) if there])
     return f"<figure>{chart.render()}</figure>"
 
 
 def _target_kinds(table, rows):
     """Return the class of the style sheet of every row, and the legend.
 
-    Classes have colours of their own; a number is cut into five parts of equal size.
+    Classes have colours of their own, the rarest of many classes share a grey one; a number is cut
+    into five parts of equal size.
     """
     y = table.target
     if table.task == "classification":
-        classes = np.unique(y)
+        classes, counts = np.unique(y, return_counts=True)
         codes = np.searchsorted(classes, y[rows])
-        names = [(f"c{i % COLOURS}", str(label)) for i, label in enumerate(classes)]
+        frequent = np.argsort(-counts, kind="stable")[: COLOURS - (len(classes) > COLOURS)]
+        places = {int(code): i for i, code in enumerate(np.sort(frequent))}
+        names = [
+            (f"c{places[i]}" if i in places else OTHERS, str(label))
+            for i, label in enumerate(classes)
+        ]
+        legend = [pair for pair in names if pair[0] != OTHERS]
+        if len(legend) < len(names):
+            legend.append((OTHERS, f"{len(names) - len(legend)} rarer classes"))
     else:
         cuts = np.quantile(y, [0.2, 0.4, 0.6, 0.8])
         codes = np.searchsorted(cuts, y[rows])
         bounds = [y.min(), *cuts, y.max()]
         names = [(f"q{i}", f"{number(bounds[i])} to {number(bounds[i + 1])}") for i in range(5)]
+        legend = names
     kinds = [f"dot {names[code][0]}" for code in codes]
     title = f'<p class="legend-title">{escape(table.target_name)}</p>'
-    return kinds, title + _legend(names)
+    return kinds, title + _legend(legend)

@@ -51,7 +51,9 @@ def question_piece(selection, source) -> str:
         "date and time taken": f"{date.today().isoformat()}, {selection.seconds:.0f} s",
     }
     if selection.held_out is not None:
-        terms["held out"] = percent(selection.settings["hold_out"]) + " of the rows"
+        share = selection.settings["hold_out"]
+        kept = f"rows with {share}" if isinstance(share, str) else f"{percent(share)} of the rows"
+        terms["held out"] = kept
     items = (f"<dt>{escape(k)}</dt><dd>{escape(str(v))}</dd>" for k, v in terms.items())
     return f"<dl>{''.join(items)}</dl>"
 
@@ -83,8 +85,8 @@ def _loss_name(loss, task):
     return loss if isinstance(loss, str) else type(loss).__name__
 
 
-def snippet_piece(selection, source, reading) -> str:
-    """Return Python code that gives the same answer.
+def snippet_piece(selection, source, reading, command=None) -> str:
+    """Return the command, for those who used it, and Python code that give the same answer.
 
     Parameters
     ----------
@@ -93,6 +95,8 @@ def snippet_piece(selection, source, reading) -> str:
         Where the data came from.
     reading : dict or None
         Options that the data were read with.
+    command : str, default=None
+        The command line.
     """
     name = "data.csv" if source in (None, "-") else source
     read = "".join(f", {code}" for code in _changed(read_table, reading or {}))
@@ -105,7 +109,13 @@ def snippet_piece(selection, source, reading) -> str:
         f"    {selection.settings['target']!r}{select},\n)\n"
         "selection.selected\n"
     )
-    return f"<pre><code>{escape(code)}</code></pre>"
+    python = f'<pre tabindex="0"><code>{escape(code)}</code></pre>'
+    if command is None:
+        return python
+    return (
+        f'<pre tabindex="0"><code>{escape(command)}</code></pre>'
+        f"<details><summary>The same in Python</summary>{python}</details>"
+    )
 
 
 def _changed(function, arguments):

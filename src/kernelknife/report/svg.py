@@ -16,6 +16,7 @@ COLOURS = 8  # number of colours in the style sheet, the classes c0 to c7
 SHADES = 9  # number of colours from low to high, the classes h0 to h8; the middle one is zero
 TICKS = 5  # about so many ticks on a linear axis
 POWERS = 6  # at most about so many powers of ten on a logarithmic axis
+LETTER = 6.5  # width of a letter below an axis, in pixels
 ROUNDING = 1e-9  # a tick at the end of an axis must not be lost by a rounding error
 
 
@@ -188,10 +189,13 @@ class Chart:
         """Return axes, ticks, grid lines and labels."""
         foot, edge = self.height - self.bottom, self.width - self.right
         frame = [f'<path class="axis" d="M{self.left} {self.top}V{foot}H{edge}"/>']
+        written = -math.inf  # where the last name ends
         for value, name in self.x.ticks:
-            where = self.px(value)
+            where, half = self.px(value), 0.5 * LETTER * len(name)
             frame.append(f'<path class="axis" d="M{where:.1f} {foot}v4"/>')
-            frame.append(_small(where, foot + 17, name, "middle"))
+            if where - half >= written:
+                frame.append(_small(where, foot + 17, name, "middle"))
+                written = where + half + LETTER
         for value, name in self.y.ticks:
             where = self.py(value)
             frame.append(f'<path class="grid" d="M{self.left} {where:.1f}H{edge}"/>')

@@ -3,65 +3,46 @@
 from html import escape
 
 from kernelknife._support.formatting import number
+from kernelknife.selection import find_warnings, headline
 
 __all__ = ["verdict_piece"]
 
-MOST_NAMED = 12  # columns that a sentence can name and still be read
-
 
 def verdict_piece(selection) -> str:
-    """Return the answer: what was selected, how well it predicts, and how that was judged."""
+    """Return the answer: what to doubt, what was selected, and how well it predicts."""
     return (
-        f'<p class="lead">{_finding(selection)}</p>{_cards(selection)}'
-        f"<p>{_comparison(selection)} {escape(selection.machine_in_words)}</p>"
+        f'{_warnings(selection)}<p class="lead">{headline(selection, _bold, escape)}</p>'
+        f"{_cards(selection)}<p>{escape(selection.machine_in_words)}</p>"
         f'<p class="quiet">{_judgement(selection)}</p>'
     )
 
 
-def _finding(selection):
-    """Say which columns matter, as surely as the errors allow."""
-    names, total = selection.selected, len(selection.features)
-    target = escape(selection.table.target_name)
-    if not names:
-        return f"No column helps to predict <b>{target}</b>: none is left at the chosen penalty."
-    listed = ", ".join(f"<b>{escape(name)}</b>" for name in names[:MOST_NAMED])
-    if len(names) > MOST_NAMED:
-        listed += f" and {len(names) - MOST_NAMED} more"
-    if not selection.better:
-        return (
-            f"No sure finding for {target}. The best guess is {len(names)} of {total} columns: "
-            f"{listed}."
-        )
-    verb = "matters" if len(names) == 1 else "matter"
-    return f"{len(names)} of {total} columns {verb} for {target}: {listed}."
+def _bold(name):
+    """Return a name as it is shown in a sentence."""
+    return f"<b>{escape(name)}</b>"
 
 
-def _comparison(selection):
-    """Compare the error of the selected columns with that of a constant."""
-    gain = selection.advantage.mean
-    amount = f"{number(abs(gain))} &plusmn; {number(selection.advantage.spread)}"
-    if selection.better:
-        words = f"The machine errs less than a constant guess, by {amount}."
-    else:
-        reason = (
-            f"its error is larger by {amount}"
-            if gain <= 0
-            else f"its error is smaller by {amount}, not clearly more than the folds scatter"
-        )
-        words = (
-            f"The machine does not clearly err less than a constant guess: {reason}. Read the "
-            "selection as a hint, not as a finding."
-        )
-    if selection.selected and selection.loses_to_all:
-        words += " A machine with all columns predicts better than one with the selected columns."
-    return words
+def _warnings(selection):
+    """Return a box with what keeps a reader from taking a selection for more than it is."""
+    items = "".join(f"<li>{_typeset(warning)}</li>" for warning in find_warnings(selection))
+    return f'<ul class="warnings" aria-label="Warnings">{items}</ul>' if items else ""
+
+
+def _typeset(sentence):
+    """Return a sentence as HTML, with a sign in place of the letters +-."""
+    return escape(sentence).replace("+-", "&plusmn;")
 
 
 def _judgement(selection):
-    """Say which rows the errors come from."""
-    words = (
-        "Errors are means over the folds. For the first, every fold judges what the other folds "
-        "have chosen, so that choosing among many settings does not flatter it."
+    """Say by how much the machine errs less than a constant, and which rows that comes from."""
+    words = ""
+    if selection.better:
+        gain, spread = number(selection.advantage.mean), number(selection.advantage.spread)
+        words = f"The machine errs less than a constant guess by {gain} &plusmn; {spread}. "
+    words += (
+        "Errors are means over the folds, with their standard errors. For the first, every fold "
+        "judges what the other folds have chosen, so that choosing among many settings does not "
+        "flatter it."
     )
     held_out = selection.held_out
     if held_out is not None:

@@ -4,7 +4,31 @@
 :class:`Selection` that it returns.
 """
 
-from kernelknife.selection.result import Effect, Feature, HeldOut, Score, Selection, versions
+from kernelknife.selection.result import (
+    TIERS,
+    ClassQuality,
+    Effect,
+    Feature,
+    HeldOut,
+    Score,
+    Selection,
+    WrongRow,
+    versions,
+)
 from kernelknife.selection.select import select_features
+from kernelknife.selection.verdict import find_warnings, headline
 
-__all__ = ["Effect", "Feature", "HeldOut", "Score", "Selection", "select_features", "versions"]
+__all__ = [
+    "TIERS",
+    "ClassQuality",
+    "Effect",
+    "Feature",
+    "HeldOut",
+    "Score",
+    "Selection",
+    "WrongRow",
+    "find_warnings",
+    "headline",
+    "select_features",
+    "versions",
+]

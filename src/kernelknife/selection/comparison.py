@@ -30,6 +30,7 @@ __all__ = [
     "compare_models",
     "judge_held_out",
     "mean_score",
+    "to_errors",
 ]
 
 # The kernels of scikit-learn that come closest to ours; all others are compared with a Gaussian.
@@ -38,6 +39,7 @@ NEAREST_KERNELS: dict[str, dict] = {
     "polynomial": {"kernel": "poly", "degree": 2, "coef0": 1.0},
 }
 GAUSSIAN = {"kernel": "rbf"}
+ACCURACIES = ("accuracy", "balanced_accuracy")
 
 
 @dataclass(frozen=True)
@@ -53,11 +55,14 @@ class Choice:
         does not make it too small.
     frequency : ndarray of shape (n_columns,)
         Share of the folds in which every column of numbers is selected.
+    models : list of KnifeRegressor or of KnifeClassifier
+        Fitted on the training rows of every fold; empty where the search has not kept them.
     """
 
     model: KnifeRegressor | KnifeClassifier
     errors: np.ndarray
     frequency: np.ndarray
+    models: list
 
 
 def choose_model(search, X, y, *, sparsity, n_features, n_jobs) -> Choice:
@@ -76,8 +81,8 @@ def choose_model(search, X, y, *, sparsity, n_features, n_jobs) -> Choice:
     n_jobs : int or None
     """
     if sparsity is None and n_features is None:
-        errors = _to_errors(search.nested_scores_, search)
-        return Choice(search.best_estimator_, errors, search.selection_frequency_)
+        errors = to_errors(search.nested_scores_, search)
+        return Choice(search.best_estimator_, errors, search.selection_frequency_, [])
     template = clone(search.best_estimator_).set_params(learn_weights=True)
     if n_features is not None:
         # The path may jump over this number; ``at`` then solves for it exactly.
@@ -88,12 +93,19 @@ def choose_model(search, X, y, *, sparsity, n_features, n_jobs) -> Choice:
         model = clone(template).fit(X, y)
     errors, models = _cross_validate(template, search, X, y, n_jobs, return_estimator=True)
     frequency = np.mean([fitted.get_support() for fitted in models], axis=0)
-    return Choice(model, errors, frequency)
+    return Choice(model, errors, frequency, models)
 
 
-def _to_errors(scores, search):
-    """Return the errors behind scores; an accuracy becomes the share of wrong classes."""
-    return 1.0 - scores if search.score_name_ == "accuracy" else -scores
+def to_errors(scores, search):
+    """Return the errors behind scores; an accuracy becomes the share of wrong classes.
+
+    Parameters
+    ----------
+    scores : ndarray
+    search : KnifeRegressorCV or KnifeClassifierCV
+        What the scores are of; it knows their name.
+    """
+    return 1.0 - scores if search.score_name_ in ACCURACIES else -scores
 
 
 def _cross_validate(model, search, X, y, n_jobs, *, return_estimator=False):
@@ -107,7 +119,7 @@ def _cross_validate(model, search, X, y, n_jobs, *, return_estimator=False):
         n_jobs=n_jobs,
         return_estimator=return_estimator,
     )
-    return _to_errors(results["test_score"], search), results.get("estimator", [])
+    return to_errors(results["test_score"], search), results.get("estimator", [])
 
 
 def mean_score(errors: np.ndarray) -> Score:
@@ -159,9 +171,18 @@ def judge_held_out(model, X, y, Z, y_held) -> HeldOut | None:
     errors = []
     for judged in (model, constant):
         predicted = judged.predict(Z)
-        wrong = predicted != y_held if task == "classification" else (predicted - y_held) ** 2
-        errors.append(float(np.mean(wrong)))
+        if task == "regression":
+            errors.append(float(np.mean((predicted - y_held) ** 2)))
+        elif model.class_weight is None:
+            errors.append(float(np.mean(predicted != y_held)))
+        else:
+            errors.append(_balanced_error(y_held, predicted))
     return HeldOut(errors[0], errors[1], len(y_held))
+
+
+def _balanced_error(y, predicted):
+    """Return the mean over the classes of their shares of wrong rows."""
+    return float(np.mean([np.mean(predicted[y == label] != label) for label in np.unique(y)]))
 
 
 def compare_models(search, X, y, *, task, n_jobs) -> tuple[np.ndarray, Score]:
@@ -180,7 +201,12 @@ def compare_models(search, X, y, *, task, n_jobs) -> tuple[np.ndarray, Score]:
     """
     machines = [
         _machine_with_all_columns(
-            task, search.kernel_name_, alpha, X.shape[1], search.path_.model(0).n_centers
+            task,
+            search.kernel_name_,
+            alpha,
+            X.shape[1],
+            search.path_.model(0).n_centers,
+            search.class_weight,
         )
         for alpha in search.alphas_
     ]
@@ -200,7 +226,7 @@ def _constant(task):
     return DummyRegressor() if task == "regression" else DummyClassifier()
 
 
-def _machine_with_all_columns(task, kernel, alpha, n_columns, n_centers):
+def _machine_with_all_columns(task, kernel, alpha, n_columns, n_centers, class_weight):
     """Return scikit-learn's kernel machine with equal weights, on as many centres as ours."""
     options = {**NEAREST_KERNELS.get(kernel, GAUSSIAN), "gamma": 1.0 / n_columns}
     steps = [StandardScaler()]
@@ -208,9 +234,11 @@ def _machine_with_all_columns(task, kernel, alpha, n_columns, n_centers):
     C = 0.5 / alpha
     if n_centers is not None:
         steps.append(Nystroem(n_components=n_centers, random_state=0, **options))
-        classifier, regressor = LinearSVC(C=C), Ridge(alpha=alpha)
+        classifier = LinearSVC(C=C, class_weight=class_weight)
+        regressor = Ridge(alpha=alpha)
     else:
-        classifier, regressor = SVC(C=C, **options), KernelRidge(alpha=alpha, **options)
+        classifier = SVC(C=C, class_weight=class_weight, **options)
+        regressor = KernelRidge(alpha=alpha, **options)
     if task == "classification":
         return make_pipeline(*steps, classifier)
     # The target is scaled like the columns, as our estimators do.

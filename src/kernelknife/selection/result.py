@@ -11,9 +11,11 @@ from scipy.stats import t as student
 from kernelknife import __version__
 from kernelknife.estimators import KnifeClassifier, KnifeRegressor
 from kernelknife.model_selection import KnifeClassifierCV, KnifeRegressorCV
-from kernelknife.tables import Table, TableEncoder
+from kernelknife.tables import Table, TableEncoder, expand_dates
 
 __all__ = [
+    "TIERS",
+    "ClassQuality",
     "Effect",
     "Feature",
     "HeldOut",
@@ -21,12 +23,17 @@ __all__ = [
     "Score",
     "Selection",
     "Surface",
+    "WrongRow",
     "versions",
 ]
 
 # A finding must exceed the constant so clearly that chance alone would do so in one table of a
 # hundred, if folds were independent. They are not quite, hence so few.
 CONFIDENCE = 0.99
+# A column that so many of the folds select is stable: one of five folds may miss it. Fewer than
+# two of five folds are not enough to call a column even uncertain.
+STABLE, UNCERTAIN = 0.8, 0.4
+TIERS = ("stable", "uncertain", "unstable")
 # Differences below this share of the constant's error are rounding and no advantage.
 ROUNDING = 1e-9
 
@@ -38,12 +45,19 @@ class Feature:
     Attributes
     ----------
     name : str
+        Its name in the table.
     weight : float
         Between 0 and 1; a column of weight 0 is not selected.
     frequency : float
         Share of the folds in which the column is selected.
     rank : int
         1 for the column that stays longest as the penalty rises.
+
+    Examples
+    --------
+    >>> from kernelknife.selection import Feature
+    >>> Feature("age", weight=0.4, frequency=0.1, rank=3).tier
+    'unstable'
     """
 
     name: str
@@ -55,6 +69,20 @@ class Feature:
     def selected(self) -> bool:
         """Whether the chosen model uses the column."""
         return self.weight > 0
+
+    @property
+    def tier(self) -> str:
+        """How sure the column is: "stable", "uncertain", "unstable", or "" for no sign of use.
+
+        A stable column is selected, in at least four of five folds as well. An uncertain one is
+        selected in at least two of five, whether or not the chosen model uses it. An unstable
+        column is used by the chosen model, but fewer folds select it.
+        """
+        if self.selected and self.frequency >= STABLE:
+            return "stable"
+        if self.frequency >= UNCERTAIN:
+            return "uncertain"
+        return "unstable" if self.selected else ""
 
 
 @dataclass(frozen=True)
@@ -82,6 +110,85 @@ class HeldOut:
     error: float
     constant: float
     rows: int
+
+
+@dataclass(frozen=True)
+class WrongRow:
+    """A row whose class is not predicted, when it is a test row.
+
+    Attributes
+    ----------
+    name : str
+        Its identifiers, or its number.
+    actual, predicted : str
+        Its class, and the class that it is taken for most frequently.
+    share : float
+        In which share of its predictions it is wrong; folds may be repeated.
+    """
+
+    name: str
+    actual: str
+    predicted: str
+    share: float
+
+
+@dataclass(frozen=True)
+class ClassQuality:
+    """How well single classes are told apart on the test rows of the folds.
+
+    Attributes
+    ----------
+    classes : tuple of str
+        The classes, sorted.
+    confusion : ndarray of shape (n_classes, n_classes)
+        Number of rows by their class (first axis) and by the predicted class. A row that is tested
+        several times counts in parts.
+    class_errors : ndarray of shape (n_classes,)
+        Share of the rows of each class that is predicted wrongly.
+    balanced_error : float
+        Mean of these shares: every class counts the same, however rare it is.
+    area : float or None
+        Area under the ROC curve, the mean over the folds, and over the classes (one against the
+        rest) where there are more than two: 0.5 is chance, 1 is perfect. None where no fold has
+        test rows of two classes.
+    wrong_rows : tuple of WrongRow
+        The rows that are predicted wrongly, the most frequently wrong first.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from kernelknife.datasets import make_skin_of_orange
+    >>> from kernelknife.selection import select_features
+    >>> X, y = make_skin_of_orange(80, 2, random_state=0)
+    >>> frame = pd.DataFrame(X, columns=list("abcdef")).assign(fruit=y)
+    >>> quality = select_features(frame, "fruit", alpha=1.0, sparsity=5.0, folds=3).quality
+    >>> quality.classes, float(quality.confusion.sum())
+    (('0', '1'), 80.0)
+    """
+
+    classes: tuple[str, ...]
+    confusion: np.ndarray
+    class_errors: np.ndarray
+    balanced_error: float
+    area: float | None
+    wrong_rows: tuple[WrongRow, ...] = field(repr=False)
+
+    def to_json(self) -> dict:
+        """Return the figures as a dict that ``json.dumps`` accepts.
+
+        Returns
+        -------
+        dict
+            Classes, counts, errors and the rows that are wrong.
+        """
+        return {
+            "classes": list(self.classes),
+            "confusion": self.confusion.round(6).tolist(),
+            "class_errors": [float(error) for error in self.class_errors],
+            "balanced_error": self.balanced_error,
+            "area_under_the_curve": self.area,
+            "wrong_rows": [vars(row) for row in self.wrong_rows],
+        }
 
 
 @dataclass(frozen=True)
@@ -170,6 +277,8 @@ class Selection:
     error_name : str
     held_out : HeldOut or None
         Errors on the rows that were held out, if there were any.
+    quality : ClassQuality or None
+        How well single classes are told apart; None for a number.
     effects : tuple of Effect
     interactions : tuple of Interaction
         The columns of an ANOVA machine that act together, at most eight pairs or triples with more
@@ -192,6 +301,7 @@ class Selection:
     advantage: Score
     error_name: str
     held_out: HeldOut | None
+    quality: ClassQuality | None = field(repr=False)
     effects: tuple[Effect, ...] = field(repr=False)
     interactions: tuple[Interaction, ...] = field(repr=False)
     table: Table = field(repr=False)
@@ -207,6 +317,25 @@ class Selection:
         """Names of the selected columns, the largest weight first."""
         return [feature.name for feature in self.features if feature.selected]
 
+    def in_tier(self, tier: str) -> list[str]:
+        """Return the names of the columns of one tier, the most frequently selected first.
+
+        Parameters
+        ----------
+        tier : {"stable", "uncertain", "unstable"}
+            See :attr:`Feature.tier`.
+
+        Returns
+        -------
+        list of str
+            Their names.
+        """
+        if tier not in TIERS:
+            raise ValueError(f"tier must be one of {', '.join(TIERS)}, got {tier!r}.")
+        there = [feature for feature in self.features if feature.tier == tier]
+        there.sort(key=lambda feature: (-feature.frequency, -feature.weight, feature.rank))
+        return [feature.name for feature in there]
+
     @property
     def better(self) -> bool:
         """Whether the chosen model errs less than a constant, by clearly more than folds scatter.
@@ -221,6 +350,12 @@ class Selection:
         return sure and (self.held_out is None or self.held_out.error < self.held_out.constant)
 
     @property
+    def keeps_all(self) -> bool:
+        """Whether the folds preferred all columns with equal weights to every shorter list."""
+        asked = any(self.settings[name] is not None for name in ("sparsity", "n_features"))
+        return self.search.weighting_ == "equal" and not asked
+
+    @property
     def machine_in_words(self) -> str:
         """Say which kernels were compared and what the chosen machine is."""
         search = self.search
@@ -231,7 +366,7 @@ class Selection:
             words = f"The folds compared the kernels {listed} and chose {words}."
         else:
             words = f"The kernel is {words}."
-        if search.weighting_ == "equal":
+        if self.keeps_all:
             words += " All columns with equal weights did better than every shorter list."
         return words
 
@@ -252,6 +387,7 @@ class Selection:
         -------
         ndarray
         """
+        frame = expand_dates(frame, self.table.dates)
         return self.model.predict(self.encoder.transform(frame, self.selected))
 
     def to_json(self) -> dict:
@@ -260,7 +396,8 @@ class Selection:
             "target": self.table.target_name,
             "task": self.table.task,
             "selected": self.selected,
-            "features": [vars(feature) for feature in self.features],
+            **{tier: self.in_tier(tier) for tier in TIERS},
+            "features": [{**vars(feature), "tier": feature.tier} for feature in self.features],
             "interactions": [
                 {"names": list(together.names), "share": together.share}
                 for together in self.interactions
@@ -278,7 +415,9 @@ class Selection:
                 "advantage_standard_error": self.advantage.spread,
                 "held_out": None if self.held_out is None else vars(self.held_out),
             },
+            "classes": None if self.quality is None else self.quality.to_json(),
             "better_than_a_constant": self.better,
+            "worse_than_all_columns": self.loses_to_all,
             "rows": len(self.table.target),
             "columns": self.table.features.shape[1],
             "notes": list(self.table.notes),

@@ -5,7 +5,11 @@ import time
 
 import numpy as np
 
+from kernelknife._choice import kernels_to_compare
+from kernelknife._support.checks import check_number
+from kernelknife.losses import check_loss
 from kernelknife.model_selection import KnifeClassifierCV, KnifeRegressorCV
+from kernelknife.selection.classes import fit_folds, judge_classes
 from kernelknife.selection.comparison import (
     advantage_over_constant,
     choose_model,
@@ -23,9 +27,10 @@ __all__ = ["select_features"]
 DEFAULT_FOLDS = 5  # what the cross-validated estimators use, once or repeatedly
 MOST_CLASSES_NAMED = 5  # in a message
 ERROR_NAMES = {"regression": "mean squared error", "classification": "share of wrong classes"}
+BALANCED_ERROR_NAME = "balanced share of wrong classes"
 # Arguments that are no part of the question, so that a report does not repeat them.
-NOT_SETTINGS = ("frame", "callbacks", "n_jobs")
-TABLE_SETTINGS = ("drop", "ids", "group", "task", "impute", "drop_missing")
+NOT_SETTINGS = ("frame", "callbacks", "n_jobs", "tell")
+TABLE_SETTINGS = ("drop", "ids", "group", "task", "impute", "drop_missing", "dates")
 
 
 def select_features(
@@ -38,8 +43,10 @@ def select_features(
     task=None,
     impute=None,
     drop_missing=False,
+    dates=(),
     kernel="auto",
     loss=None,
+    class_weight=None,
     alpha=None,
     sparsity=None,
     n_features=None,
@@ -50,6 +57,7 @@ def select_features(
     random_state=0,
     n_jobs=None,
     callbacks=(),
+    tell=None,
 ):
     """Find which columns of a data frame matter for one of them.
 
@@ -73,10 +81,15 @@ def select_features(
         are not held out, before these are split into folds; they never see the target.
     drop_missing : bool, default=False
         Whether to leave out rows with missing values.
+    dates : sequence of {"days", "year", "month"}, default=()
+        What columns of dates become: days since the first date, years, months. Empty refuses them.
     kernel : str, Kernel or list of them, default="auto"
         The folds choose among several; "auto" is linear, additive, ANOVA and Gaussian.
     loss : str, default=None
         See :class:`kernelknife.KnifeRegressor` and :class:`kernelknife.KnifeClassifier`.
+    class_weight : "balanced" or dict, default=None
+        See :class:`kernelknife.KnifeClassifier`. With it the error is the balanced one: the mean
+        over the classes of their shares of wrong rows.
     alpha : float, default=None
         Penalty on the norm of the machine. None chooses among several by cross-validation.
     sparsity : float, default=None
@@ -89,8 +102,9 @@ def select_features(
     folds : int or splitter, default=None
         Number of folds, or a splitter of scikit-learn. None is five folds, repeated three times
         below 200 rows.
-    hold_out : float, default=0.0
-        Share of the rows (or of the groups, if there are any) that is kept for judging alone.
+    hold_out : float or str, default=0.0
+        Share of the rows (or of the groups, if there are any) that is kept for judging alone, or a
+        column and the value that marks these rows, such as ``"split=test"``.
     n_centers : int or "auto", default="auto"
         Number of centres of the machine. 0 is the exact method. "auto" lets the number of rows
         decide: see :class:`kernelknife.KnifeRegressorCV`.
@@ -99,6 +113,9 @@ def select_features(
         Number of folds to run at the same time.
     callbacks : sequence, default=()
         scikit-learn callbacks, such as a progress bar.
+    tell : callable, default=None
+        Called with a line of text for everything that was guessed or left out, before the work
+        begins; ``print`` shows it.
 
     Returns
     -------
@@ -117,13 +134,27 @@ def select_features(
     # The first statement, so that there are no other local names than the arguments.
     settings = {name: value for name, value in locals().items() if name not in NOT_SETTINGS}
     started = time.perf_counter()
-    _check_question(sparsity, n_features)
-    table = make_table(frame, target, **{name: settings[name] for name in TABLE_SETTINGS})
+    _check_question(kernel, alpha, sparsity, n_features)
+    marked = hold_out if isinstance(hold_out, str) else None
+    table = make_table(
+        frame, target, hold_out=marked, **{name: settings[name] for name in TABLE_SETTINGS}
+    )
     _check_size(table, n_features)
-    train, held = split_held_out(table, hold_out, random_state)
+    train, held = split_held_out(table, 0.0 if marked else hold_out, random_state)
     encoder = TableEncoder(impute=impute).fit(table.features.iloc[train])
     X, y = encoder.transform(table.features.iloc[train]), table.target[train]
+    if loss is not None:
+        check_loss(loss, table.task)
+    if class_weight is not None and table.task == "regression":
+        raise TableError(
+            f"Class weights are for classes; the target {table.target_name} is a number."
+        )
+    _check_groups(table, train, folds)
     _check_classes(table, y, folds)
+    if tell is not None:
+        for note in table.notes:
+            tell(note)
+        tell(f"selecting among {table.features.shape[1]} columns with {len(X)} rows")
     search = _make_search(
         table.task,
         alpha,
@@ -137,6 +168,8 @@ def select_features(
         n_jobs=n_jobs,
         feature_groups=encoder.feature_groups_,
         feature_costs=encoder.feature_costs,
+        class_weight=class_weight,
+        scoring=None if class_weight is None else "balanced_accuracy",
     )
     search.fit(X, y, groups=None if table.groups is None else table.groups[train])
     choice = choose_model(search, X, y, sparsity=sparsity, n_features=n_features, n_jobs=n_jobs)
@@ -150,8 +183,9 @@ def select_features(
         constant_error=mean_score(constant_errors),
         full_error=full_error,
         advantage=advantage_over_constant(constant_errors, choice, search.splits_),
-        error_name=ERROR_NAMES[table.task],
+        error_name=ERROR_NAMES[table.task] if class_weight is None else BALANCED_ERROR_NAME,
         held_out=judge_held_out(choice.model, X, y, Z, table.target[held]),
+        quality=_judge_classes(choice, search, X, y, table, train, n_jobs),
         effects=find_effects(choice.model, encoder, X, selected, random_state),
         interactions=find_interactions(choice.model, encoder, X, random_state),
         table=table,
@@ -164,8 +198,13 @@ def select_features(
     )
 
 
-def _check_question(sparsity, n_features):
-    """Raise where the arguments contradict each other, whatever the table."""
+def _check_question(kernel, alpha, sparsity, n_features):
+    """Raise where the arguments are wrong or contradict each other, whatever the table."""
+    kernels_to_compare(kernel)
+    if alpha is not None:
+        check_number(alpha, "alpha", strict=True)
+    if sparsity is not None:
+        check_number(sparsity, "sparsity")
     if sparsity is not None and n_features is not None:
         raise TableError("Give a sparsity or a number of features, not both.")
     if n_features is not None and n_features < 1:
@@ -180,6 +219,19 @@ def _check_size(table, n_features):
     if n_features is not None and n_features > n_columns:
         raise TableError(
             f"{n_features} features asked for, the table has {n_columns} to choose from."
+        )
+
+
+def _check_groups(table, train, folds):
+    """Raise where there are fewer groups of rows than folds."""
+    if table.groups is None or not (folds is None or isinstance(folds, numbers.Integral)):
+        return
+    n_folds = DEFAULT_FOLDS if folds is None else int(folds)
+    n_groups = len(np.unique(table.groups[train]))
+    if n_groups < n_folds:
+        raise TableError(
+            f"{n_folds} folds need as many groups, got {n_groups}: use fewer folds, or another "
+            "column as the group."
         )
 
 
@@ -227,6 +279,14 @@ def _make_search(task, alpha, callbacks, **options):
     if callbacks:
         search.set_callbacks(*callbacks)
     return search
+
+
+def _judge_classes(choice, search, X, y, table, train, n_jobs):
+    """Return how well single classes are told apart, or None for a number."""
+    if table.task == "regression":
+        return None
+    models = choice.models or fit_folds(choice.model, search.splits_, X, y, n_jobs)
+    return judge_classes(models, search.splits_, X, y, table.row_names[train])
 
 
 def _describe_features(choice, search, encoder):

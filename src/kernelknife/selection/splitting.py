@@ -13,8 +13,8 @@ FEWEST_ROWS = 10
 def split_held_out(table: Table, share: float, random_state: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the indices of the training rows and of the rows to hold out.
 
-    Groups of rows are held out as a whole. Without groups, every class gives the same share of its
-    rows.
+    Where a column of the table says which rows to hold out, these are taken. Else groups of rows
+    are held out as a whole, and without groups every class gives the same share of its rows.
 
     Parameters
     ----------
@@ -24,6 +24,8 @@ def split_held_out(table: Table, share: float, random_state: int) -> tuple[np.nd
     random_state : int
     """
     n = len(table.target)
+    if table.held_out is not None:
+        return _check_split(table, table.held_out, "Holding out the rows that the column marks")
     if not 0.0 <= share < 1.0:
         raise TableError(f"The share to hold out must lie between 0 and 1, got {share:g}.")
     if share == 0.0:
@@ -31,12 +33,21 @@ def split_held_out(table: Table, share: float, random_state: int) -> tuple[np.nd
     rng = np.random.default_rng(random_state)
     draw = _draw_rows if table.groups is None else _draw_groups
     held = draw(table, share, rng)
-    if n - held.sum() < FEWEST_ROWS or not held.any():
-        raise TableError(f"Holding out {share:g} of {n} rows leaves too few to choose or to judge.")
+    return _check_split(table, held, f"Holding out {share:g} of {n} rows")
+
+
+def _check_split(table, held, what):
+    """Return the indices of both kinds of rows, if there are enough of each."""
+    if (~held).sum() < FEWEST_ROWS or not held.any():
+        raise TableError(f"{what} leaves too few to choose or to judge.")
     if table.task == "classification":
         lost = np.setdiff1d(table.target, table.target[~held])
         if len(lost):
-            raise TableError(f"Holding out {share:g} leaves no row of class {lost[0]!r}: lower it.")
+            raise TableError(f"{what} leaves no row of class {lost[0]!r} to learn from.")
+    if table.groups is not None:
+        torn = np.intersect1d(table.groups[held], table.groups[~held])
+        if len(torn):
+            raise TableError(f"{what} tears the group {torn[0]!r} apart: hold out whole groups.")
     return np.flatnonzero(~held), np.flatnonzero(held)
 
 

@@ -7,19 +7,25 @@ that a selection names the columns that the user knows. A table that cannot be u
 a :class:`TableError` that says why and what to do.
 """
 
-from kernelknife.tables.encoding import TableEncoder, unseen_levels
+from kernelknife.tables.dates import expand_dates
+from kernelknife.tables.encoding import TableEncoder, outside_range, unseen_levels
 from kernelknife.tables.errors import TableError
 from kernelknife.tables.making import Table, check_column, make_table
 from kernelknife.tables.notes import reading_notes
 from kernelknife.tables.reading import read_table
+from kernelknife.tables.writing import check_format, table_bytes
 
 __all__ = [
     "Table",
     "TableEncoder",
     "TableError",
     "check_column",
+    "check_format",
+    "expand_dates",
     "make_table",
+    "outside_range",
     "read_table",
     "reading_notes",
+    "table_bytes",
     "unseen_levels",
 ]

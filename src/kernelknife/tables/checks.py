@@ -4,9 +4,16 @@ import numpy as np
 
 from kernelknife._support.optional import import_optional
 from kernelknife.tables.columns import is_text
+from kernelknife.tables.dates import looks_like_dates
 from kernelknife.tables.errors import TableError, listing
 
-__all__ = ["check_number_marks", "check_texts", "describe_kinds", "find_doubts"]
+__all__ = [
+    "check_number_marks",
+    "check_texts",
+    "describe_kinds",
+    "find_doubts",
+    "find_split_columns",
+]
 
 # A text column with more levels is taken for an identifier: names of thirty kinds of a thing are
 # common, names of a hundred are hardly ever a variable that so few rows can tell apart.
@@ -18,8 +25,9 @@ PLAIN_NUMBER = r"[-+]?\d+(\.\d+)?"
 # of the column must match, one that all marked numbers match, and what tells the reader.
 NUMBER_MARKS = (
     (
-        r"[-+]?\d{1,3}(,\d{3})+(\.\d+)?",
-        r"[-+]?\d{1,3}(,\d{3})+(\.\d+)?",
+        # A number such as 0,126 has no thousands.
+        r"[-+]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?",
+        r"[-+]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?",
         "use --thousands , if the commas separate thousands, or --decimal , if they are decimal "
         "commas",
     ),
@@ -40,7 +48,12 @@ NUMBER_MARKS = (
     ),
 )
 MOST_PROBLEMS = 5  # problems of columns that one message describes
-ROWS_FOR_DATES = 50  # enough rows to recognise dates, and quick in long tables
+# Where a table has so many times more rows than columns and names every row, its variables may
+# stand in rows, as genes often do.
+ROWS_PER_COLUMN = 5
+# Words that mark rows for training and rows for judging in a column of a table.
+TRAINING = {"train", "training", "tr", "learn"}
+JUDGING = {"test", "testing", "valid", "validation", "val", "dev", "holdout", "hold-out", "eval"}
 # Fewer consecutive integers than this are probably a scale, such as a grade, and no row number.
 FEWEST_ROW_NUMBERS = 10
 
@@ -51,7 +64,7 @@ def check_texts(frame) -> None:
     for name in frame.columns:
         if is_text(frame[name]):
             try:
-                _check_text(name, frame[name])
+                _check_text(name, frame)
             except TableError as problem:
                 problems.append(str(problem))
     if problems:
@@ -60,13 +73,24 @@ def check_texts(frame) -> None:
         raise TableError(" ".join(problems[:MOST_PROBLEMS] + more))
 
 
-def _check_text(name, column):
+def _looks_transposed(frame, name):
+    """Return whether a column may name the variables of a table that has them in rows."""
+    others = frame.drop(columns=[name])
+    return (
+        len(frame) >= ROWS_PER_COLUMN * frame.shape[1]
+        and bool(frame[name].is_unique)
+        and not any(is_text(others[other]) for other in others.columns)
+    )
+
+
+def _check_text(name, frame):
     """Raise where one text column cannot be used."""
+    column = frame[name]
     pandas = import_optional("pandas", "kernelknife[cli]", "Reading a table")
-    if column.dtype.kind in "Mm" or _looks_like_dates(column):
+    if looks_like_dates(column):
         raise TableError(
-            f"Column {name} holds dates. Turn them into numbers, such as days since the first, "
-            f"or leave the column out with --drop {name!r}."
+            f"Column {name} holds dates. Turn them into numbers with --dates days (since the "
+            f"first), --dates year or --dates month, or leave the column out with --drop {name!r}."
         )
     _check_hashable(name, column)
     texts = column.dropna().astype(str)
@@ -81,10 +105,12 @@ def _check_text(name, column):
         )
     levels = texts.nunique()
     if levels > MOST_LEVELS:
+        transposed = " If every row is a variable and every column a sample, use --transpose."
+        hint = transposed if _looks_transposed(frame, name) else ""
         raise TableError(
             f"Column {name} has {levels} different texts in {len(column)} rows. An identifier? "
             f"Leave it out with --drop {name!r}; if it marks rows that belong together, use "
-            f"--group {name!r}."
+            f"--group {name!r}.{hint}"
         )
 
 
@@ -100,12 +126,6 @@ def _check_hashable(name, column):
         f"Column {name} holds values such as {column.dropna().iloc[0]!r}, which are neither "
         f"numbers nor texts. Make numbers of them, or leave the column out with --drop {name!r}."
     )
-
-
-def _looks_like_dates(column):
-    """Return whether the first texts of a column are dates in the form 2024-12-31."""
-    texts = column.dropna().astype(str).head(ROWS_FOR_DATES)
-    return len(texts) > 0 and bool(texts.str.match(r"^\d{4}-\d{2}-\d{2}([ T].*)?$").all())
 
 
 def check_number_marks(name, texts) -> None:
@@ -157,3 +177,28 @@ def find_doubts(frame) -> list[str]:
             "errors look too small"
         )
     return notes
+
+
+def find_split_columns(frame) -> dict[str, str]:
+    """Return the columns that say which rows are for training, with a value of the others.
+
+    Parameters
+    ----------
+    frame : DataFrame
+
+    Returns
+    -------
+    dict
+        From the name of a column to a value that marks rows for judging.
+    """
+    splits = {}
+    for name in frame.columns:
+        if not is_text(frame[name]):
+            continue
+        words = {str(value): str(value).strip().casefold() for value in frame[name].dropna()}
+        plain = set(words.values())
+        if plain & TRAINING and plain & JUDGING and plain <= TRAINING | JUDGING:
+            # Where rows are for validation and others for testing, the latter are suggested.
+            judging = [value for value, word in words.items() if word in JUDGING]
+            splits[name] = max(judging, key=lambda value: words[value] == "test")
+    return splits

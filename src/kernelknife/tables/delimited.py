@@ -13,7 +13,7 @@ from kernelknife.tables.columns import check_names
 from kernelknife.tables.errors import TableError, listing
 from kernelknife.tables.notes import add_reading_note
 
-__all__ = ["check_header", "decode", "parse"]
+__all__ = ["check_header", "decode", "parse", "transposed"]
 
 SEPARATORS = ",;\t"
 # Excel writes the separator into a first line of its own, such as ``sep=;``.
@@ -45,6 +45,46 @@ def decode(data: bytes, name: str, encoding: str) -> str:
     except LookupError:
         raise TableError(f"Unknown encoding {encoding!r}; for example utf-8 or latin-1.") from None
     return text.removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}")
+
+
+def transposed(text: str, name: str, separator: str | None) -> str:
+    """Return delimited text with its rows and columns exchanged, as CSV.
+
+    The first cell, which would be the name of a column of sample names, is left empty, so that
+    these names are left out like any unnamed column.
+
+    Parameters
+    ----------
+    text : str
+    name : str
+        What messages call the file.
+    separator : str or None
+        None takes the one that splits the first line into most cells.
+    """
+    announced = SEPARATOR_LINE.match(text)
+    if announced:
+        separator, text = announced[1], text[announced.end() :]
+    if separator is None:
+        separator = _guess_separator(text)
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True)
+    try:
+        rows = [cells for cells in lines if any(cells)]
+    except csv.Error as error:
+        raise TableError(f"{name}, line {lines.line_num}: {error}.") from None
+    if not rows:
+        raise TableError(f"{name} is empty.")
+    if len(rows) > 1 and len(rows[0]) == len(rows[1]) - 1:
+        rows[0] = ["", *rows[0]]  # R leaves out the name of the column of names
+    widths = [len(cells) for cells in rows]
+    for i, width in enumerate(widths):
+        if width != widths[0]:
+            raise TableError(
+                f"{name}, row {i + 1}: {width} cells where the first row has {widths[0]}."
+            )
+    rows[0][0] = ""
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="\n").writerows(zip(*rows, strict=True))
+    return buffer.getvalue()
 
 
 def parse(pandas, text: str, name: str, separator: str | None, missing, decimal: str, thousands):

@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from kernelknife._support.formatting import number
 from kernelknife.tables.columns import (
     MISSING_LEVEL,
     as_numbers,
@@ -15,7 +16,7 @@ from kernelknife.tables.columns import (
 )
 from kernelknife.tables.errors import TableError, listing
 
-__all__ = ["TableEncoder", "unseen_levels"]
+__all__ = ["TableEncoder", "outside_range", "unseen_levels"]
 
 FILL_ADVICE = "Fill them in, or fit a model again with --impute median."
 
@@ -42,6 +43,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Levels of every text column.
     medians_ : dict of float
         Median of every column of numbers.
+    ranges_ : dict of (float, float)
+        Least and largest value of every column of numbers.
     feature_groups_ : ndarray of str
         For every column that comes out, the name of the column that it came from.
 
@@ -76,7 +79,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """
         check_names(X.columns, "The table")
         self.columns_ = [str(name) for name in X.columns]
-        self.levels_, self.medians_, groups = {}, {}, []
+        self.levels_, self.medians_, self.ranges_, groups = {}, {}, {}, []
         for name, label in zip(self.columns_, X.columns, strict=True):
             column = X[label]
             if is_text(column):
@@ -86,6 +89,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 numbers = as_numbers(column)
                 finite = numbers[np.isfinite(numbers)]
                 self.medians_[name] = float(np.median(finite)) if len(finite) else 0.0
+                if len(finite):
+                    self.ranges_[name] = (float(finite.min()), float(finite.max()))
                 groups.append(name)
         self.feature_groups_ = np.array(groups, dtype=str)
         self.n_features_in_ = len(self.columns_)
@@ -179,4 +184,32 @@ def unseen_levels(encoder, X, needed) -> list[str]:
                     f"column {name}: {len(new)} rows hold values that the model has never seen "
                     f"({listing(new.unique())}); they count as none of the known ones"
                 )
+    return notes
+
+
+def outside_range(encoder, X, needed) -> list[str]:
+    """Return a sentence for every column with numbers outside the range that the fit has seen.
+
+    Parameters
+    ----------
+    encoder : TableEncoder
+    X : DataFrame
+    needed : list of str
+        Columns that the model uses.
+    """
+    notes = []
+    for name in needed:
+        # Models that were saved before ranges were kept have none.
+        low, high = getattr(encoder, "ranges_", {}).get(name, (-np.inf, np.inf))
+        if name not in X.columns or is_text(X[name]):
+            continue
+        values = as_numbers(X[name])
+        outside = values[(values < low) | (values > high)]
+        if len(outside):
+            farthest = outside[np.argmax(np.maximum(low - outside, outside - high))]
+            notes.append(
+                f"column {name}: {len(outside)} of {len(values)} rows lie outside the range of the "
+                f"training rows, {number(low)} to {number(high)}, the farthest at "
+                f"{number(float(farthest))}; their predictions are guesses"
+            )
     return notes

@@ -1,7 +1,7 @@
 """Choosing the target, the features and the groups of rows among the columns of a data frame."""
 
 import difflib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,10 @@ from kernelknife.tables.checks import (
     check_texts,
     describe_kinds,
     find_doubts,
+    find_split_columns,
 )
-from kernelknife.tables.columns import check_missing, check_names, is_text
+from kernelknife.tables.columns import as_texts, check_missing, check_names, is_text
+from kernelknife.tables.dates import expand_dates, plan_dates
 from kernelknife.tables.errors import TableError, listing
 from kernelknife.tables.notes import reading_notes
 
@@ -44,6 +46,14 @@ class Table:
     target_name : str
     notes : tuple of str
         What was guessed and what was left out, for the user to read.
+    doubts : tuple of str
+        Those of the notes that may make the errors look better than they are.
+    row_names : ndarray of str
+        For every row its identifiers, or without these its number in the data frame, from 1.
+    held_out : ndarray of bool or None
+        Which rows to keep for judging, where a column says so.
+    dates : dict
+        What has become of columns of dates, for rows to predict.
     """
 
     features: Any  # a pandas data frame; pandas is not a core dependency
@@ -52,10 +62,24 @@ class Table:
     task: str
     target_name: str
     notes: tuple[str, ...]
+    doubts: tuple[str, ...] = ()
+    row_names: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=object))
+    held_out: np.ndarray | None = None
+    dates: dict = field(default_factory=dict)
 
 
 def make_table(
-    frame, target, *, drop=(), ids=(), group=None, task=None, drop_missing=False, impute=None
+    frame,
+    target,
+    *,
+    drop=(),
+    ids=(),
+    group=None,
+    task=None,
+    drop_missing=False,
+    impute=None,
+    dates=(),
+    hold_out=None,
 ):
     """Choose the target, the features and the groups, and note what was guessed.
 
@@ -74,6 +98,10 @@ def make_table(
         Whether to leave out rows with missing values.
     impute : {None, "median"}, default=None
         Whether missing values are accepted, to be replaced by :class:`TableEncoder`.
+    dates : sequence of {"days", "year", "month"}, default=()
+        What columns of dates become: days since the first date, years, months. Empty refuses them.
+    hold_out : str, default=None
+        Rows to keep for judging, such as ``"split=test"``: a column and the value that marks them.
 
     Returns
     -------
@@ -88,8 +116,17 @@ def make_table(
     target, drop, ids = str(target), _as_names(drop), _as_names(ids)
     group = None if group is None else str(group)
     _check_request(frame, target, drop, ids, group, drop_missing, impute)
-    frame = frame.drop(columns=list({*drop, *ids} - {group}))
+    row_names = _row_names(frame, ids)
+    frame, held_out = _pop_held_out(frame, target, group, hold_out)
+    frame = frame.drop(columns=list({*drop, *ids} - {group}), errors="ignore")
+    # The rows that are left know their names and whether they are held out by their number.
+    frame.index = range(len(frame))
     frame = _with_target(frame, target, notes)
+    plan: dict = {}
+    if dates:
+        features = frame.drop(columns=[target, *([] if group is None else [group])])
+        plan = plan_dates(features, _as_names(dates))
+        frame = expand_dates(frame, plan)
     frame = _without_empty_columns(frame, group, notes)
     if drop_missing:
         frame = _without_incomplete_rows(frame, notes)
@@ -97,22 +134,104 @@ def make_table(
     groups = None if group is None else _pop_groups(frame, group)
     if not frame.shape[1]:
         raise TableError(f"There is no column left beside the target {target}.")
-    check_missing(frame, impute, GAP_ADVICE)
+    doubts: list[str] = []
+    frame = _without_split_columns(frame, doubts)
+    _check_all(frame, impute)
     n_missing = int(frame.isna().to_numpy().sum())
     if n_missing:
         notes.append(
             f"filled in {n_missing} missing values: numbers by the median of their column over all "
             "training rows of all folds together, texts by a level of their own"
         )
-    check_texts(frame)
     frame = _without_constant_columns(frame, notes)
     if is_text(values):
         check_number_marks(target, values.astype(str))
     if task is None:
         task = _guess_task(values, target, notes)
     target_values = _target_values(values, target, task)
-    notes += describe_kinds(frame) + find_doubts(frame)
-    return Table(frame.reset_index(drop=True), target_values, groups, task, target, tuple(notes))
+    doubts += find_doubts(frame)
+    notes += describe_kinds(frame) + doubts
+    kept = frame.index.to_numpy()
+    return Table(
+        frame.reset_index(drop=True),
+        target_values,
+        groups,
+        task,
+        target,
+        tuple(notes),
+        tuple(doubts),
+        row_names[kept],
+        None if held_out is None else _check_held_out(held_out[kept], hold_out),
+        plan,
+    )
+
+
+def _check_all(frame, impute):
+    """Raise where values are missing or texts cannot be used, with all problems in one message."""
+    problems = []
+    for check in (lambda: check_missing(frame, impute, GAP_ADVICE), lambda: check_texts(frame)):
+        try:
+            check()
+        except TableError as problem:
+            problems.append(str(problem))
+    if problems:
+        raise TableError(" ".join(problems))
+
+
+def _pop_held_out(frame, target, group, hold_out):
+    """Return the frame without the column that marks rows to hold out, and which these are."""
+    if hold_out is None:
+        return frame, None
+    # Names of columns may hold an equals sign as well: the longest name counts.
+    cuts = [i for i, letter in enumerate(hold_out) if letter == "="]
+    if not cuts:
+        raise TableError(
+            f"The rows to hold out are a share such as 0.25, or a column and its value such as "
+            f"split=test; got {hold_out!r}."
+        )
+    places = [i for i in cuts if hold_out[:i] in frame.columns]
+    cut = places[-1] if places else cuts[-1]
+    name, value = hold_out[:cut], hold_out[cut + 1 :]
+    check_column(name, frame.columns)
+    if name in (target, group):
+        role = "target" if name == target else "group"
+        raise TableError(f"{name!r} is the {role}; it cannot say which rows to hold out as well.")
+    values = as_texts(frame[name])
+    held = values == value
+    if not held.any():
+        raise TableError(f"No row has {name}={value}: there are {listing(np.unique(values))}.")
+    return frame.drop(columns=[name]), held
+
+
+def _check_held_out(held, hold_out):
+    """Return which rows are held out; at least one of them must be left to judge on."""
+    if not held.any():
+        raise TableError(
+            f"No row with {hold_out} is left: their target or other values are missing, so that "
+            "nothing can be judged on them."
+        )
+    return held
+
+
+def _row_names(frame, ids):
+    """Return the identifiers of every row, or without any the number of the row from 1."""
+    if not ids:
+        return np.array([f"row {i + 1}" for i in range(len(frame))], dtype=object)
+    texts = [as_texts(frame[name]) for name in ids]
+    return np.array([", ".join(parts) for parts in zip(*texts, strict=True)], dtype=object)
+
+
+def _without_split_columns(frame, doubts):
+    """Return the columns without those that split rows into training and test, with a hint."""
+    splits = find_split_columns(frame)
+    for name, value in splits.items():
+        doubts.append(
+            f"left out column {name}, which seems to split the rows into training and test: to "
+            f"judge on the latter alone, use --hold-out {name}={value}"
+        )
+    if len(splits) == frame.shape[1]:
+        raise TableError("There is no column left beside the target and the split of the rows.")
+    return frame.drop(columns=list(splits))
 
 
 def _as_names(names):
@@ -122,6 +241,12 @@ def _as_names(names):
 
 def _check_request(frame, target, drop, ids, group, drop_missing, impute):
     """Raise where a name is not a column, or where two requests contradict each other."""
+    first = frame.iloc[:, 0] if frame.shape[1] else []
+    if target not in frame.columns and target in as_texts(first):
+        raise TableError(
+            f"There is no column {target!r}, but the first column holds it: the table seems to "
+            "have its variables in rows. Use --transpose to exchange rows and columns."
+        )
     for name in [target, *drop, *ids, *([] if group is None else [group])]:
         check_column(name, frame.columns)
     if impute is not None and drop_missing:
@@ -172,7 +297,7 @@ def _with_target(frame, target, notes):
     notes.append(
         f"left out {n_unknown} of {len(frame)} rows without a value of the target {target}"
     )
-    frame = frame[known].reset_index(drop=True)
+    frame = frame[known].copy()
     values = frame[target]
     # Beside gaps pandas reads whole numbers as floats. Classes keep the names that they have in the
     # file, 1 and not 1.0.
@@ -201,7 +326,7 @@ def _without_incomplete_rows(frame, notes):
         )
     if not complete.all():
         notes.append(f"left out {int((~complete).sum())} of {len(frame)} rows with missing values")
-    return frame[complete].reset_index(drop=True)
+    return frame[complete]
 
 
 def _pop_groups(frame, group):

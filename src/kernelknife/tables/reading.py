@@ -9,24 +9,36 @@ from pathlib import Path
 
 from kernelknife._support.optional import import_optional
 from kernelknife.tables.columns import is_text
-from kernelknife.tables.delimited import check_header, decode, parse
+from kernelknife.tables.delimited import check_header, decode, parse, transposed
 from kernelknife.tables.errors import TableError
+from kernelknife.tables.notes import add_reading_note
+from kernelknife.tables.workbook import ENDINGS as WORKBOOKS
+from kernelknife.tables.workbook import sheet_as_text
 
 __all__ = ["read_table"]
 
+BINARY = (".parquet", ".feather")
 # How pandas and Dask name the column in which they save an index without a name.
 SAVED_INDEX = re.compile(r"__index_level_\d+__|__null_dask_index__")
 
 
-def read_table(source, encoding="utf-8", missing=(), decimal=".", thousands=None):
+def read_table(
+    source,
+    encoding="utf-8",
+    missing=(),
+    decimal=".",
+    thousands=None,
+    sheet=None,
+    transpose=False,
+):
     """Read a table from a file, or from standard input.
 
     Parameters
     ----------
     source : path or "-"
-        A CSV, TSV, Parquet or Feather file, recognised by its ending; text files may be
-        compressed with gzip. A folder is read as a set of Parquet files. ``"-"`` reads CSV from
-        standard input.
+        A CSV, TSV, Excel (.xlsx), Parquet or Feather file, recognised by its ending; text files
+        may be compressed with gzip. A folder is read as a set of Parquet files. ``"-"`` reads
+        CSV from standard input.
     encoding : str, default="utf-8"
         Encoding of a text file.
     missing : sequence of str, default=()
@@ -35,6 +47,11 @@ def read_table(source, encoding="utf-8", missing=(), decimal=".", thousands=None
         Decimal mark of a text file.
     thousands : str, default=None
         Mark between thousands in a text file, such as the comma of ``"1,234,000"``.
+    sheet : str, default=None
+        Sheet of an Excel workbook. None is the first that is not empty.
+    transpose : bool, default=False
+        Whether the file holds a variable in every row and a sample in every column, as tables of
+        genes often do. The first cell of a row is the name of its variable.
 
     Returns
     -------
@@ -46,19 +63,37 @@ def read_table(source, encoding="utf-8", missing=(), decimal=".", thousands=None
         raise TableError(
             f"The decimal mark and the mark of thousands must be different, got {decimal!r} twice."
         )
+    ending = Path(str(source)).suffix.lower()
+    if sheet is not None and ending not in WORKBOOKS:
+        raise TableError(
+            f"{source} has no sheets: a sheet can be chosen of an Excel workbook only."
+        )
     if str(source) == "-":
         data, name, endings = sys.stdin.buffer.read(), "standard input", [".csv"]
     else:
         path, name = Path(source), str(source)
         endings = [ending.lower() for ending in path.suffixes]
+        if transpose and (path.is_dir() or ending in BINARY):
+            raise TableError("Only text files and Excel workbooks can be transposed.")
         if path.is_dir():
             return _read_folder(pandas, path)
-        if endings[-1:] in ([".parquet"], [".feather"]):
-            return _read_binary(pandas, path, endings[-1])
+        if ending in BINARY:
+            return _read_binary(pandas, path, ending)
         data = _read_bytes(path)
-    text = decode(_decompressed(data, name), name, encoding)
-    separator = "\t" if {".tsv", ".tab"} & set(endings) else None
-    return parse(pandas, text, name, separator, missing, decimal, thousands)
+    separator: str | None
+    if ending in WORKBOOKS:
+        # Cells that hold numbers have neither decimal marks nor marks between thousands.
+        text, note = sheet_as_text(data, name, sheet)
+        separator, decimal, thousands = ",", ".", None
+    else:
+        text, note = decode(_decompressed(data, name), name, encoding), ""
+        separator = "\t" if {".tsv", ".tab"} & set(endings) else None
+    if transpose:
+        text, separator = transposed(text, name, separator), ","
+    frame = parse(pandas, text, name, separator, missing, decimal, thousands)
+    if note:
+        add_reading_note(frame, note)
+    return frame
 
 
 def _read_bytes(path):
@@ -77,7 +112,8 @@ def _decompressed(data, name):
         raise TableError(f"{name} is a Parquet file: give it the ending .parquet.")
     if data[:4] in (b"PK\x03\x04", b"\xd0\xcf\x11\xe0"):  # a zip archive; Excel before 2007
         raise TableError(
-            f"{name} is an Excel workbook or an archive: save the sheet with the table as CSV."
+            f"{name} is an Excel workbook or an archive: give a workbook the ending .xlsx, save an "
+            "old one (.xls) as .xlsx, and unpack an archive."
         )
     if data[:2] != b"\x1f\x8b":
         return data

@@ -1,0 +1,175 @@
+"""The answer in words, as the command and the report both say it."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from kernelknife._support.formatting import number
+from kernelknife.selection.result import Selection
+
+__all__ = ["find_warnings", "headline"]
+
+MOST_NAMED = 12  # columns that a sentence can name and still be read
+# In standard errors. At the end of a grid that is flat, going on would gain nothing.
+NOTABLE_GAIN = 0.5
+
+
+def headline(
+    selection: Selection,
+    mark: Callable[[str], str] = str,
+    quote: Callable[[str], str] = str,
+) -> str:
+    """Say which columns matter, as surely as the errors and the folds allow.
+
+    Only columns that most folds select are called findings.
+
+    Parameters
+    ----------
+    selection : Selection
+        What :func:`select_features` returned.
+    mark : callable, default=str
+        Turns the name of a column into what is shown; a page makes it bold.
+    quote : callable, default=str
+        The same for the name of the target; a page escapes it.
+
+    Returns
+    -------
+    str
+        One to three sentences.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from kernelknife.datasets import make_sinusoidal
+    >>> from kernelknife.selection import headline, select_features
+    >>> X, y = make_sinusoidal(80, 1, random_state=0)
+    >>> frame = pd.DataFrame(X, columns=list("abcdef")).assign(y=y)
+    >>> selection = select_features(frame, "y", alpha=0.3, sparsity=5.0, folds=3)
+    >>> headline(selection).split(":")[0]
+    '5 of 6 columns matter for y'
+    """
+    stable, uncertain, unstable = map(selection.in_tier, ("stable", "uncertain", "unstable"))
+    target, total = quote(selection.table.target_name), len(selection.features)
+    if not selection.selected:
+        return f"No column helps to predict {target}: none is left at the chosen penalty."
+    if selection.keeps_all:
+        verb = "predict" if selection.better else "may predict"
+        return (
+            f"No selection: all {total} columns with equal weights {verb} {target} better than any "
+            "shorter list."
+        )
+    if not selection.better:
+        names = [*stable, *uncertain]
+        guess = f" The best guess is {_names(names, mark)} of {total} columns." if names else ""
+        return f"No sure finding for {target}.{guess}{_unstable(unstable, mark)}"
+    if stable:
+        verb = "matters" if len(stable) == 1 else "matter"
+        first = f"{len(stable)} of {total} columns {verb} for {target}: {_names(stable, mark)}."
+    else:
+        first = (
+            f"The selected columns predict {target} better than a constant, but none of the "
+            f"{total} columns is selected in most folds."
+        )
+    if uncertain:
+        verb = "is" if len(uncertain) == 1 else "are"
+        more = "more " if stable else ""
+        first += f" {len(uncertain)} {more}{verb} uncertain: {_names(uncertain, mark)}."
+    return first + _unstable(unstable, mark)
+
+
+def _unstable(names, mark):
+    """Say which columns the model uses although hardly any fold selects them."""
+    if not names:
+        return ""
+    verb = "is" if len(names) == 1 else "are"
+    return (
+        f" {len(names)} {verb} in the model but in few folds, and no finding: "
+        f"{_names(names, mark)}."
+    )
+
+
+def _names(names, mark):
+    """Return names separated by commas; of many names, the first and the number of others."""
+    listed = ", ".join(mark(name) for name in names[:MOST_NAMED])
+    return listed + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
+
+
+def find_warnings(selection: Selection) -> list[str]:
+    """Return the sentences that keep a reader from taking a selection for more than it is.
+
+    Parameters
+    ----------
+    selection : Selection
+        What :func:`select_features` returned.
+
+    Returns
+    -------
+    list of str
+        Whole sentences, none where there is nothing to warn of.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from kernelknife.datasets import make_sinusoidal
+    >>> from kernelknife.selection import find_warnings, select_features
+    >>> X, y = make_sinusoidal(80, 1, random_state=0)
+    >>> frame = pd.DataFrame(X, columns=list("abcdef")).assign(y=y)
+    >>> selection = select_features(frame, "y", alpha=0.3, sparsity=5.0, folds=3)
+    >>> find_warnings(selection)
+    []
+    """
+    warnings = [_doubt(selection)] if selection.selected and not selection.better else []
+    if selection.selected and selection.loses_to_all and not selection.keeps_all:
+        warnings.append(
+            "All columns together predict better than the selected ones: "
+            f"{selection.error_name} {number(selection.full_error.mean)} against "
+            f"{number(selection.error.mean)}. Columns that help have been left out."
+        )
+    at_edge = _alpha_at_edge(selection)
+    if at_edge:
+        warnings.append(at_edge)
+    if not selection.model.converged_:
+        warnings.append("The fit on all rows has not converged: its weights are approximate.")
+    return [*warnings, *(f"{note[0].upper()}{note[1:]}." for note in selection.table.doubts)]
+
+
+def _doubt(selection):
+    """Say why a selection is no finding."""
+    gain, spread = selection.advantage.mean, number(selection.advantage.spread)
+    if gain <= 0:
+        return f"The selected columns are worse than a constant by {number(-gain)} +- {spread}."
+    reason = "not clearly more than the folds scatter"
+    held_out = selection.held_out
+    if held_out is not None and held_out.error >= held_out.constant:
+        reason = "but not on the rows held out"
+    return (
+        f"The selected columns are better than a constant by {number(gain)} +- {spread} only, "
+        f"{reason}. Read the selection as a hint, not as a finding."
+    )
+
+
+def _alpha_at_edge(selection):
+    """Say that the error still falls at the first or the last alpha that was tried."""
+    search, results = selection.search, selection.search.cv_results_
+    # Lines that a first look has ruled out have not seen all folds.
+    known = (results["kernel"] == search.kernel_name_) & (
+        results["n_folds"] == results["n_folds"].max()
+    )
+    alphas = np.unique(results["alpha"][known])
+    if len(alphas) < 2 or selection.model.alpha not in (alphas[0], alphas[-1]):
+        return ""
+    place, neighbour = (0, 1) if selection.model.alpha == alphas[0] else (-1, -2)
+    chosen, other = alphas[place], alphas[neighbour]
+    here = np.flatnonzero(known & (results["alpha"] == chosen))
+    best = here[np.nanargmax(results["mean_test_score"][here])]
+    gain = results["mean_test_score"][best] - np.nanmax(
+        results["mean_test_score"][known & (results["alpha"] == other)]
+    )
+    if gain <= NOTABLE_GAIN * results["standard_error"][best]:
+        return ""
+    beyond = number(float(chosen**2 / other))
+    word = "smallest" if place == 0 else "largest"
+    return (
+        f"The chosen alpha {number(float(chosen))} is the {word} of those tried, and clearly "
+        f"better than the next: another one, such as --alpha {beyond}, may do better still."
+    )

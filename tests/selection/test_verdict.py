@@ -1,0 +1,120 @@
+"""The answer in words: what is called a finding, and what a reader is warned of."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from kernelknife.selection import Feature, HeldOut, Score, find_warnings, headline
+
+
+def features(*facts):
+    """Return columns from (name, weight, share of the folds)."""
+    return tuple(Feature(name, w, share, i + 1) for i, (name, w, share) in enumerate(facts))
+
+
+MIXED = features(("a", 0.5, 1.0), ("b", 0.4, 0.0), ("c", 0.3, 0.6), ("d", 0.0, 0.47), ("e", 0, 0.2))
+
+
+@pytest.fixture(scope="module")
+def sure(selection):
+    """A selection that is clearly better than a constant."""
+    return replace(selection, advantage=Score(0.9, 0.01))
+
+
+def test_a_column_in_hardly_any_fold_is_no_finding(sure):
+    """The gene table of the first hour: weight 0.40 in no fold, and weight 0 in half of them."""
+    assert [feature.tier for feature in MIXED] == ["stable", "unstable", *["uncertain"] * 2, ""]
+    mixed = replace(sure, features=MIXED)
+    assert headline(mixed) == (
+        "1 of 5 columns matters for height: a. 2 more are uncertain: c, d. 1 is in the model but "
+        "in few folds, and no finding: b."
+    )
+    answer = mixed.to_json()
+    assert (answer["stable"], answer["unstable"]) == (["a"], ["b"])
+    assert answer["selected"] == ["a", "b", "c"]
+    with pytest.raises(ValueError, match="tier must be one of stable, uncertain, unstable"):
+        mixed.in_tier("sure")
+
+
+def test_without_a_stable_column_nothing_is_said_to_matter(sure):
+    unsure = replace(sure, features=MIXED[1:])
+    assert "matter" not in headline(unsure)
+    assert "none of the 4 columns is selected in most folds" in headline(unsure)
+    noise = replace(unsure, advantage=Score(0.01, 0.02))
+    assert headline(noise).startswith("No sure finding for height. The best guess is c, d of 4")
+    nothing = replace(sure, features=MIXED[3:])
+    assert headline(nothing).startswith("No column helps to predict height")
+
+
+def test_names_are_marked_where_a_page_asks_for_it(sure):
+    mixed = replace(sure, features=MIXED)
+    assert "HEIGHT: <a>." in headline(mixed, lambda name: f"<{name}>", str.upper)
+
+
+def test_warnings(sure):
+    def said(**changes):
+        return " ".join(find_warnings(replace(sure, **changes)))
+
+    assert said() == ""
+    assert "are worse than a constant by 0.07 +- 0.02." in said(advantage=Score(-0.07, 0.02))
+    close = said(advantage=Score(0.01, 0.02))
+    assert "better than a constant by 0.01 +- 0.02 only, not clearly more than" in close
+    assert "but not on the rows held out" in said(held_out=HeldOut(2.0, 1.0, 9))
+    losing = said(error=Score(0.217, 0.02), full_error=Score(0.084, 0.01))
+    assert "All columns together predict better" in losing
+    assert "0.084 against 0.217" in losing
+    table = replace(sure.table, doubts=("column n looks like a row number",))
+    assert said(table=table) == "Column n looks like a row number."
+
+
+def test_a_machine_of_all_columns_is_no_selection(sure):
+    """Where all columns with equal weights do best, none of them is a finding."""
+    search = Search([0.1, 0.2, 0.8, 0.9, 0.5, 0.6])
+    search.weighting_, search.splits_ = "equal", sure.search.splits_
+    kept = replace(sure, search=search, model=Model(0.3))
+    assert kept.keeps_all
+    assert headline(kept).startswith("No selection: all 6 columns with equal weights predict")
+    asked = {**sure.settings, "n_features": 2}
+    assert "matter" in headline(replace(kept, settings=asked))
+
+
+class Search:
+    """What a search tells about the penalties it has tried."""
+
+    kernel_name_, weighting_ = "rbf", "penalised"
+
+    def __init__(self, scores):
+        self.cv_results_ = {
+            "kernel": np.repeat("rbf", 6),
+            "n_folds": np.full(6, 4),
+            "alpha": np.repeat([0.1, 0.3, 1.0], 2),
+            "mean_test_score": np.array(scores),
+            "standard_error": np.full(6, 0.02),
+        }
+
+
+class Model:
+    converged_ = True
+
+    def __init__(self, alpha):
+        self.alpha = alpha
+
+
+@pytest.mark.parametrize(
+    ("scores", "alpha", "expected"),
+    [
+        ([0.1, 0.2, 0.3, 0.4, 0.5, 0.6], 1.0, "alpha 1 is the largest of those tried"),
+        ([0.6, 0.5, 0.4, 0.3, 0.2, 0.1], 0.1, "such as --alpha 0.0333"),
+        ([0.1, 0.2, 0.8, 0.9, 0.5, 0.6], 0.3, ""),
+        # Where the errors hardly differ, an end of the grid means nothing.
+        ([0.600, 0.5, 0.595, 0.5, 0.5, 0.5], 0.1, ""),
+    ],
+)
+def test_an_alpha_at_the_end_of_its_grid_is_said(sure, scores, alpha, expected):
+    search = Search(scores)
+    search.splits_ = sure.search.splits_
+    at_end = replace(sure, search=search, model=Model(alpha))
+    warnings = " ".join(find_warnings(at_end))
+    assert expected in warnings
+    assert bool(expected) == bool(warnings)
