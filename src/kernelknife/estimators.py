@@ -343,7 +343,7 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
             Number of folds, or the fold of every row: rows that belong together, such as the
             samples of one patient, should be in one fold.
         random_state : int, default=0
-            Seed of the folds, and of the choice of 1,000 rows where there are more.
+            Seed of the folds, and of the choice of 600 rows where there are more.
 
         Returns
         -------

@@ -50,7 +50,7 @@ INNER_TOL = 1e-3  # accuracy of the coefficients of a first look
 TINY = 1e-300
 # Most rows that are looked at: the cost grows with their cube, and shares of a loss are clear by
 # then.
-MOST_ROWS = 1000
+MOST_ROWS = 600
 # Points of a path that are compared, and features of the largest machine among them.
 MOST_POINTS, MOST_FEATURES = 10, 30
 

@@ -9,6 +9,7 @@ from kernelknife.cli.console import Failure, out, say, show_json, show_table, wa
 from kernelknife.cli.files import announce, check_outputs, writing
 from kernelknife.cli.progress import fold_bar
 from kernelknife.report import build_report
+from kernelknife.report.stand_ins import best_stand_in
 from kernelknife.selection import select_features
 from kernelknife.storage import save_model
 from kernelknife.tables import read_table
@@ -97,11 +98,16 @@ def show(selection):
     )
     if names:
         rows = [
-            (feature.name, number(feature.weight), f"{100 * feature.frequency:.0f} %")
+            (
+                feature.name,
+                number(feature.weight),
+                f"{100 * feature.frequency:.0f} %",
+                best_stand_in(selection.stand_ins[feature.name]),
+            )
             for feature in selection.features
             if feature.selected
         ]
-        show_table(("column", "weight", "in folds"), rows, numeric=(1, 2))
+        show_table(("column", "weight", "in folds", "could be replaced by"), rows, numeric=(1, 2))
         out.print()
     if selection.interactions:
         pairs = [

@@ -15,6 +15,7 @@ from kernelknife.report.pieces import (
     together_piece,
 )
 from kernelknife.report.question import question_piece, snippet_piece
+from kernelknife.report.stand_ins import stand_ins_piece
 from kernelknife.report.verdict import verdict_piece
 from kernelknife.selection.effects import order_of
 
@@ -25,6 +26,13 @@ ABOUT_WEIGHTS = (
     "used, not how large an effect is. A column that nearly every fold selects does not depend on "
     "a few rows; one that few folds select may be an accident. Folds share most of their rows, so "
     "this is no proof. Of columns that carry the same information, one may stand for the others."
+)
+ABOUT_STAND_INS = (
+    "Of several columns that say the same, the machine keeps one. Here each selected column is "
+    "forbidden, and others are tried in its place: columns that are correlated with it, and those "
+    "that the machine asks for once it is gone. A number is the change of the machine's loss on "
+    "rows that were used neither to fit nor to find the other column. A column is named where it "
+    "makes up for more than chance would."
 )
 ABOUT_PATHS = (
     "Raising the penalty drives columns out, the least useful first. Move the slider to see which "
@@ -111,6 +119,7 @@ def _body(selection, source, reading):
     """Return all pieces of the report, each under its heading."""
     sections = [
         ("How sure", ABOUT_WEIGHTS, _features(selection)),
+        ("Columns that say the same", ABOUT_STAND_INS, stand_ins_piece(selection.stand_ins)),
         ("Feature paths", ABOUT_PATHS, _paths(selection)),
         ("Choosing the penalties", "", cv_piece(selection.search, selection.error_name)),
         ("What each column does", _about_effects(selection), effects_piece(selection.effects)),

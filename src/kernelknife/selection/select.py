@@ -16,6 +16,7 @@ from kernelknife.selection.comparison import (
 from kernelknife.selection.effects import find_effects, find_interactions
 from kernelknife.selection.result import Feature, Selection, versions
 from kernelknife.selection.splitting import FEWEST_ROWS, split_held_out
+from kernelknife.stand_ins import fold_of_rows
 from kernelknife.tables import TableEncoder, TableError, make_table
 
 __all__ = ["select_features"]
@@ -154,6 +155,7 @@ def select_features(
         held_out=judge_held_out(choice.model, X, y, Z, table.target[held]),
         effects=find_effects(choice.model, encoder, X, selected, random_state),
         interactions=find_interactions(choice.model, encoder, X, random_state),
+        stand_ins=choice.model.stand_ins(X, y, folds=fold_of_rows(search.splits_)),
         table=table,
         encoder=encoder,
         search=search,
