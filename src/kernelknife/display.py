@@ -366,7 +366,7 @@ class StandInsDisplay:
         for i, place in enumerate(places):
             self._write(place.name, y, x=0.01, weight="bold")
             note = f"without it {percent(place.cost)}"
-            self._write(note, y, x=1.0, ha="right", color=DARK_GREY, fontsize=8)
+            self._write(note, y, x=0.985, ha="right", color=DARK_GREY, fontsize=8)
             y += 1
             for one in place.stand_ins[: self.most]:
                 self._bar(one, y, {"color": COLOURS[i % len(COLOURS)], **style})
