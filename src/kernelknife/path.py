@@ -162,12 +162,12 @@ class PathResult:
         feature that can stand in for a survivor comes right after it, so that the top holds
         everything that matters. Where no feature can stand in for another, both are the same.
 
-        A feature's strength is the penalty at which it leaves the path. One that can stand in for a
-        survivor (see :meth:`stand_ins`) has at least that survivor's strength, times the share that
-        it makes up for. Survivors are those of the point with the fewest features whose held-out
-        loss is within one standard error of the least one. It is computed when it is first asked
-        for, which takes two or three times as long as the path. Columns of a group share a rank,
-        and constant columns come last.
+        A feature's strength is the penalty at which it leaves the path. One that helps in the place
+        of a survivor (see :meth:`stand_ins`) has at least that survivor's strength, times the share
+        that it makes up for. Survivors are those of the point with the fewest features whose
+        held-out loss is within one standard error of the least one. It is computed when it is first
+        asked for, which takes two or three times as long as the path. Columns of a group share a
+        rank, and constant columns come last.
         """
         problem, prepared = self._job.problem, self._job.prepared
         points = self._trace.points

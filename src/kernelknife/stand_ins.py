@@ -219,9 +219,9 @@ def rank_relevance(
 ) -> np.ndarray:
     """Rank the features of a path by how much each of them could do for the target.
 
-    The strength of a feature is the penalty at which it leaves the path. One that can stand in for
-    a survivor has at least the strength of that survivor, times the share that it makes up for.
-    Survivors are those of the point with the fewest features that suffice.
+    The strength of a feature is the penalty at which it leaves the path. One that helps in the
+    place of a survivor has at least the strength of that survivor, times the share that it makes up
+    for. Survivors are those of the point with the fewest features that suffice.
 
     Parameters
     ----------
@@ -245,7 +245,7 @@ def rank_relevance(
     for removal in measure_exchanges(problem, solver, point.w, point.sparsity):
         survivor = leaves[list(removal.members)].max()
         for found in removal.replacements:
-            if found.stands_in:
+            if found.helps:
                 # A copy of a feature that is not missed makes up for a loss that is not there.
                 share = 1.0 if np.isnan(found.makes_up) else min(found.makes_up, 1.0)
                 strength[found.weight] = max(strength[found.weight], share * survivor)

@@ -26,7 +26,7 @@ def test_the_piece_names_what_replaces_and_what_nothing_replaces():
     assert "&lt;b&gt;</th><td>+200 %</td><td>&lt;i&gt; +1.0 %, c +1.0 % (selected too)" in text
     assert "nothing replaces it" in text
     assert "it is hardly needed" in text
-    assert "everything that matters is these and &lt;i&gt; and c." in text
+    assert "everything that was found to matter is these and &lt;i&gt; and c." in text
     assert [best_stand_in(place) for place in places] == [
         "<i> (+1.0 %)",
         "nothing",

@@ -38,10 +38,11 @@ SAME = 0.7
 # A candidate is at least this much like the forbidden feature (squared correlation), or its
 # gradient is at least this share of the forbidden one's.
 LEAST_ALIKE, LEAST_PULL = 0.25, 0.25
-# A candidate is named as a stand-in where it makes up for at least this share of the loss, by so
-# many standard errors: two where the gradient, which knows the target, has picked it among many,
-# one where it was picked because it is like the forbidden feature (beyond SAME).
-LEAST_SHARE, SURE_ASKED, SURE_ALIKE = 0.1, 2.0, 1.0
+# A candidate surely helps where it makes up for at least LEAST_HELP of the loss, by so many
+# standard errors: two where the gradient, which knows the target, has picked it among many, one
+# where it was picked because it is like the forbidden feature (beyond SAME). It is named as a
+# stand-in where it is like that feature, or makes up for at least HALF of the loss.
+LEAST_HELP, SURE_ASKED, SURE_ALIKE, HALF = 0.1, 2.0, 1.0, 0.5
 # A feature is needed where the loss without it rises by so many standard errors. Copies (squared
 # correlation beyond COPY) can stand in for one that is not, too.
 SURE_NEEDED, COPY = 2.0, 0.98
@@ -91,8 +92,10 @@ class Replacement:
         NaN where nothing is lost.
     standard_error : float
         Of ``makes_up``.
-    stands_in : bool
+    helps : bool
         Whether that is more than chance.
+    stands_in : bool
+        Whether it is also enough to call it a stand-in.
     """
 
     weight: int
@@ -100,6 +103,7 @@ class Replacement:
     cost: float
     makes_up: float
     standard_error: float
+    helps: bool
     stands_in: bool
 
 
@@ -397,6 +401,7 @@ class _Search:
             spread = _spread(won) / missing if missing > 0 else np.nan
             alike = float(place.alike[k])
             sure = SURE_ALIKE if alike >= SAME else SURE_ASKED
+            helps = alike >= COPY or (removal.needed and share >= max(LEAST_HELP, sure * spread))
             found.append(
                 Replacement(
                     weight=k,
@@ -404,8 +409,8 @@ class _Search:
                     cost=float((lost[known] - won).sum() / max(base[known].sum(), TINY)),
                     makes_up=share,
                     standard_error=spread,
-                    stands_in=alike >= COPY
-                    or (removal.needed and share >= max(LEAST_SHARE, sure * spread)),
+                    helps=helps,
+                    stands_in=helps and (alike >= SAME or share >= HALF),
                 )
             )
         found.sort(key=lambda replacement: (replacement.cost, replacement.weight))

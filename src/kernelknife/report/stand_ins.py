@@ -44,8 +44,8 @@ def stand_ins_piece(stand_ins) -> str:
     more = ""
     if others:
         more = (
-            "<p>So the fewest columns that suffice are the selected ones, and everything that "
-            f"matters is these and {escape(_listed(others))}.</p>"
+            "<p>So the fewest columns that suffice are the selected ones, and everything that was "
+            f"found to matter is these and {escape(_listed(others))}.</p>"
         )
     return (
         '<div class="scroll" tabindex="0" role="group" aria-label="Columns that say the same">'
