@@ -118,7 +118,9 @@ def test_cross_validation_finds_the_groups_once_on_all_rows(rng, monkeypatch):
     monkeypatch.setattr(
         CorrelatedGroups, "find", lambda groups, *args: calls.append(1) or true(groups, *args)
     )
-    search = KnifeRegressorCV(alphas=[0.3], sparsities=8, cv=3, feature_groups="correlated")
+    search = KnifeRegressorCV(
+        kernel="rbf", alphas=[0.3], sparsities=8, cv=3, feature_groups="correlated"
+    )
     search.fit(X, y)
     assert len(calls) == 1
     assert len(search.best_estimator_.feature_groups_) == 3

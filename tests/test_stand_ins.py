@@ -52,7 +52,9 @@ def test_estimator_path_and_frame_agree(table):
 def test_cross_validation_uses_its_own_folds(table, monkeypatch):
     X, y = table
     patients = np.arange(len(X)) // 4
-    search = KnifeRegressorCV(alphas=[0.3], sparsities=12, cv=3).fit(X, y, groups=patients)
+    search = KnifeRegressorCV(kernel="rbf", alphas=[0.3], sparsities=12, cv=3).fit(
+        X, y, groups=patients
+    )
     seen = []
     true = type(search.path_).stand_ins
     monkeypatch.setattr(
@@ -93,11 +95,27 @@ def test_classes_and_centres(table):
     assert "pills" in model.stand_ins(X, y > 0).names
 
 
+def test_a_machine_that_was_refitted_without_the_penalty(table):
+    X, y = table
+    model = KnifeRegressor(sparsity=6.0, alpha=0.3, relax=True).fit(X, y)
+    found = model.stand_ins(X, y)
+    assert set(found.names) == {"age", "dose", "pills"}
+
+
+def test_equal_weights_leave_nothing_to_stand_in(table):
+    X, y = table
+    model = KnifeRegressor(learn_weights=False).fit(X, y)
+    assert len(model.stand_ins(X, y)) == 0
+    search = KnifeRegressorCV(kernel="rbf", alphas=[0.3], sparsities=[1e6], cv=3).fit(X, y)
+    assert search.weighting_ == "equal"
+    assert len(search.stand_ins()) == 0
+
+
 def test_an_empty_machine_has_no_stand_ins(table):
     X, y = table
     found = KnifeRegressor(sparsity=1e6).fit(X, y).stand_ins(X, y)
     assert len(found) == 0
-    assert str(found) == "No column is selected."
+    assert str(found) == "There is no column to replace."
     assert found.to_frame().empty
 
 

@@ -331,7 +331,8 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
         and the machine is solved again from where it is with nothing and with each of a few
         candidates in its place: columns that are correlated with it, and columns that the gradient
         asks for. All of these machines are fitted on some folds and judged on another one, and the
-        judged rows do not help to find candidates.
+        judged rows do not help to find candidates. Beyond 50 selected columns the heaviest are
+        looked at.
 
         Parameters
         ----------
@@ -350,6 +351,8 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
         StandIns
         """
         check_is_fitted(self)
+        if not self.learn_weights:
+            return StandIns(())  # every column is in use, and none is left to stand in
         job = prepare_job(clone(self), X, y, sample_weight)
         if job.prepared.n_features != self.n_features_in_:
             raise ValueError(
@@ -359,7 +362,7 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
         return job.find_stand_ins(
             make_solver(self),
             job.prepared.weight_values(self.weights_),
-            self.sparsity_,
+            0.0 if self.relax else self.sparsity_,
             n_candidates=n_candidates,
             folds=folds,
             random_state=random_state,

@@ -137,8 +137,12 @@ class StandIns:
         known = ", ".join(place.name for place in self.places) or "none"
         raise KeyError(f"{key!r} is not a selected column; these are: {known}.")
 
+    def __contains__(self, name: object) -> bool:
+        """Whether a selected column was looked at, by its name."""
+        return any(place.name == name for place in self.places)
+
     def __str__(self) -> str:
-        return "\n".join(map(str, self.places)) or "No column is selected."
+        return "\n".join(map(str, self.places)) or "There is no column to replace."
 
     @property
     def names(self) -> list[str]:
@@ -281,9 +285,7 @@ def _place(removal: Removal, member: int, names: Sequence[str], w: np.ndarray) -
     )
 
 
-def fold_of_rows(
-    splits: Sequence[tuple[np.ndarray, np.ndarray]], rows: np.ndarray
-) -> np.ndarray:
+def fold_of_rows(splits: Sequence[tuple[np.ndarray, np.ndarray]], rows: np.ndarray) -> np.ndarray:
     """Return the fold of some rows, from splits into training and test rows.
 
     A row belongs to the first split that judges it; of repeated splits the first repetition counts.

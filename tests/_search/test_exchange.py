@@ -197,3 +197,13 @@ def test_the_fewest_features_that_suffice(rng):
     assert choose_sufficient(problem, Eliminate(), points) == 1
     nothing = Solution.at(problem.solve(np.zeros(11)), 1.0, 0.0)
     assert choose_sufficient(problem, Eliminate(), [nothing]) == 0
+
+
+def test_of_very_many_features_the_heaviest_are_looked_at(rng, monkeypatch):
+    monkeypatch.setattr("kernelknife._search.exchange.MOST_PLACES", 2)
+    X, Y = copies(rng)
+    problem = ExactProblem(X, Y, RBF(), SquaredLoss(), alpha=0.3)
+    w = np.zeros(11)
+    w[[0, 1, 5, 6]] = 0.5, 0.4, 0.1, 0.2
+    found = measure_exchanges(problem, Eliminate(), w, 0.1)
+    assert [removal.members for removal in found] == [(0,), (1,)]

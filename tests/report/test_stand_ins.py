@@ -27,11 +27,8 @@ def test_the_piece_names_what_replaces_and_what_nothing_replaces():
     assert "nothing replaces it" in text
     assert "it is hardly needed" in text
     assert "everything that was found to matter is these and &lt;i&gt; and c." in text
-    assert [best_stand_in(place) for place in places] == [
-        "<i> (+1.0 %)",
-        "nothing",
-        "hardly needed",
-    ]
+    words = [best_stand_in(StandIns(places), name) for name in ("<b>", "lonely", "idle", "other")]
+    assert words == ["<i> (+1.0 %)", "nothing", "hardly needed", ""]
 
 
 def test_long_lists_are_counted():
@@ -55,7 +52,7 @@ def selection():
     frame["pills"] = dose + 0.1 * rng.normal(size=90)
     frame["site"] = rng.choice(["north", "south", "west"], size=90)
     frame["effect"] = np.sin(1.5 * dose) + age
-    return select_features(frame, "effect", alpha=0.3, folds=3, rule="1se")
+    return select_features(frame, "effect", kernel="rbf", alpha=0.3, folds=3, rule="1se")
 
 
 def test_a_selection_knows_its_stand_ins(selection):

@@ -52,6 +52,8 @@ TINY = 1e-300
 # Most rows that are looked at: the cost grows with their cube, and shares of a loss are clear by
 # then.
 MOST_ROWS = 600
+# Most features that are forbidden, the heaviest ones: of more, none is worth a look.
+MOST_PLACES = 50
 # Points of a path that are compared, and features of the largest machine among them.
 MOST_POINTS, MOST_FEATURES = 10, 30
 
@@ -319,9 +321,12 @@ class _Search:
         survivors = self.survivors
         alike = self.problem.similarity_to_all(survivors)
         # Chains of features of which each says the same as the next are one family.
-        _, family = connected_components(alike[:, survivors] >= SAME, directed=False)
+        n_families, family = connected_components(alike[:, survivors] >= SAME, directed=False)
+        heaviest = np.array(
+            [self.w[survivors[family == label]].max() for label in range(n_families)]
+        )
         places = []
-        for label in np.unique(family):
+        for label in np.sort(np.argsort(-heaviest, kind="stable")[:MOST_PLACES]):
             members, likeness = survivors[family == label], alike[family == label].max(axis=0)
             others = np.setdiff1d(np.flatnonzero(likeness >= LEAST_ALIKE), survivors)
             best = others[np.argsort(-likeness[others], kind="stable")][: self.most]

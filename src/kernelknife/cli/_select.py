@@ -102,7 +102,7 @@ def show(selection):
                 feature.name,
                 number(feature.weight),
                 f"{100 * feature.frequency:.0f} %",
-                best_stand_in(selection.stand_ins[feature.name]),
+                best_stand_in(selection.stand_ins, feature.name),
             )
             for feature in selection.features
             if feature.selected

@@ -10,13 +10,18 @@ MOST_STAND_INS = 5  # named per column; the rest is counted
 MOST_PLACES = 40  # selected columns in the table; the rest is counted
 
 
-def best_stand_in(place) -> str:
+def best_stand_in(stand_ins, name) -> str:
     """Return what could best take the place of a selected column, in a few words.
 
     Parameters
     ----------
-    place : Place
+    stand_ins : StandIns
+    name : str
+        Nothing is returned for a column that was not looked at.
     """
+    if name not in stand_ins:
+        return ""
+    place = stand_ins[name]
     if place.stand_ins:
         best = place.stand_ins[0]
         return f"{best.name} ({percent(best.cost)})"

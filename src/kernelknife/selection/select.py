@@ -155,7 +155,7 @@ def select_features(
         held_out=judge_held_out(choice.model, X, y, Z, table.target[held]),
         effects=find_effects(choice.model, encoder, X, selected, random_state),
         interactions=find_interactions(choice.model, encoder, X, random_state),
-        stand_ins=choice.model.stand_ins(X, y, folds=fold_of_rows(search.splits_)),
+        stand_ins=_find_stand_ins(choice.model, search, X, y),
         table=table,
         encoder=encoder,
         search=search,
@@ -164,6 +164,12 @@ def select_features(
         versions=versions(),
         seconds=time.perf_counter() - started,
     )
+
+
+def _find_stand_ins(model, search, X, y):
+    """Return what could replace the selected columns, on the rows and folds of the search."""
+    rows = np.unique(np.concatenate(search.splits_[0]))
+    return model.stand_ins(X[rows], y[rows], folds=fold_of_rows(search.splits_, rows))
 
 
 def _check_question(sparsity, n_features):
