@@ -27,14 +27,14 @@ TESTS = Path(__file__).parent
 # From top to bottom: a room imports from its own layer and from those above it.
 LAYERS = (
     ("_support",),
-    ("forms", "basis", "kernels", "losses"),
+    ("forms", "basis", "kernels", "losses", "groups"),
     ("_rows",),
     ("_prepare",),
     ("_problem",),
     ("solvers",),
     ("_search",),
     ("machine",),
-    ("effects",),
+    ("effects", "stand_ins"),
     ("estimators",),
     ("path",),
     ("_choice",),
@@ -49,6 +49,7 @@ DEPTH = {room: depth for depth, layer in enumerate(LAYERS) for room in layer}
 DRAWN_LATER = {
     ("path", "report"),
     ("path", "display"),
+    ("stand_ins", "display"),
     ("selection.result", "report"),
 }
 

@@ -1,5 +1,6 @@
 """Draw the pictures of the documentation: ``python docs/images/draw.py``."""
 
+import re
 from pathlib import Path
 
 import matplotlib as mpl
@@ -59,8 +60,20 @@ def draw_kernels():
     return figure
 
 
+def draw_stand_ins():
+    """Return the figure of the guide to correlated columns, from the code of its first snippets."""
+    page = (HERE.parent / "guide" / "correlated.md").read_text(encoding="utf-8")
+    snippets = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    names = {}
+    for code in snippets[:2]:
+        exec(compile(code, "correlated.md", "exec"), names)
+    return names["stand_ins"].plot().figure_
+
+
 def main():
     """Write every picture next to this file."""
+    draw_stand_ins().savefig(HERE / "stand_ins.png", dpi=110)
+
     X, y = make_skin_of_orange(100, 46, random_state=0)
     path = knife_path(X, y)
     display = path.plot(sparsity=path.at(n_features=4).sparsity)

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kernelknife.estimators import KnifeClassifier, KnifeRegressor
+    from kernelknife.groups import CorrelatedGroups
     from kernelknife.model_selection import KnifeClassifierCV, KnifeRegressorCV
     from kernelknife.path import PathResult, knife_path
 
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "CorrelatedGroups",
     "KnifeClassifier",
     "KnifeClassifierCV",
     "KnifeRegressor",
@@ -28,6 +30,7 @@ __all__ = [
 
 # Imported on first use, so that `kernelknife --help` need not wait for scikit-learn.
 _HOMES = {
+    "CorrelatedGroups": "groups",
     "KnifeClassifier": "estimators",
     "KnifeClassifierCV": "model_selection",
     "KnifeRegressor": "estimators",

@@ -10,7 +10,7 @@ from types import MethodType
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
@@ -18,7 +18,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kernelknife._prepare import Prepared, measure_columns, prepare
+from kernelknife._prepare import Prepared, column_names, measure_columns, prepare
 from kernelknife._problem import (
     BuiltProblem,
     CenterChoice,
@@ -52,6 +52,7 @@ from kernelknife.kernels import check_kernel
 from kernelknife.losses import Loss, check_loss
 from kernelknife.machine import build_machine, final_coefficients
 from kernelknife.solvers import SOLVERS, Outcome, Solution, Solver
+from kernelknife.stand_ins import StandIns, find_stand_ins
 
 __all__ = ["KnifeClassifier", "KnifeRegressor"]
 
@@ -81,6 +82,28 @@ class Job:
         """Return the same job with another ``alpha``."""
         problem = self.problem.with_alpha(alpha)
         return replace(self, built=replace(self.built, problem=problem))
+
+    def find_stand_ins(
+        self, solver: Solver, w: np.ndarray, sparsity: float, folds: Any = 5, **options: Any
+    ) -> StandIns:
+        """Look for stand-ins of the features of a machine; see :meth:`KnifeRegressor.stand_ins`.
+
+        ``folds`` is a number, or the fold of each of the user's rows.
+        """
+        if np.ndim(folds):
+            folds, n = np.asarray(folds), self.prepared.rows.shape[0]
+            if folds.shape != (n,):
+                raise ValueError(
+                    f"folds must be a number or the fold of each of the {n} rows, got shape "
+                    f"{folds.shape}."
+                )
+            # The exact problem has the rows of positive weight only.
+            folds = folds[self.built.center_rows] if self.problem.exact else folds
+        problem, names = self.problem, self.prepared.weight_names
+        with limited_blas(problem.n_rows):
+            found = find_stand_ins(problem, solver, names, w, sparsity, folds=folds, **options)
+        problem.forget()
+        return found
 
 
 class _BaseKnife(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEstimator, ABC):
@@ -304,13 +327,65 @@ class _BaseKnife(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEsti
         before = kernel(Z, Z, np.full(Z.shape[1], 0.5 / Z.shape[1]))
         return before, machine.kernel_matrix(sample.X)
 
+    # -- stand-ins --------------------------------------------------------------------
+
+    def stand_ins(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        n_candidates: int = 8,
+        folds: Any = 5,
+        random_state: int = 0,
+    ) -> StandIns:
+        """Find columns that could take the place of the selected ones.
+
+        Each selected column is forbidden, together with other selected columns that say the same,
+        and the machine is solved again from where it is with nothing and with each of a few
+        candidates in its place: columns that are correlated with it, and columns that the gradient
+        asks for. All of these machines are fitted on some folds and judged on another one, and the
+        judged rows do not help to find candidates. Beyond 50 selected columns the heaviest are
+        looked at.
+
+        Parameters
+        ----------
+        X, y, sample_weight : see :meth:`fit`
+            The data that the estimator was fitted on.
+        n_candidates : int, default=8
+            Most columns to try in each place, by correlation and by gradient each.
+        folds : int or array-like of shape (n_samples,), default=5
+            Number of folds, or the fold of every row: rows that belong together, such as the
+            samples of one patient, should be in one fold.
+        random_state : int, default=0
+            Seed of the folds, and of the choice of 600 rows where there are more.
+
+        Returns
+        -------
+        StandIns
+        """
+        check_is_fitted(self)
+        if not self.learn_weights:
+            return StandIns(())  # every column is in use, and none is left to stand in
+        job = prepare_job(clone(self), X, y, sample_weight)
+        if job.prepared.n_features != self.n_features_in_:
+            raise ValueError(
+                f"X has {job.prepared.n_features} columns, the estimator was fitted on "
+                f"{self.n_features_in_}."
+            )
+        return job.find_stand_ins(
+            make_solver(self),
+            job.prepared.weight_values(self.weights_),
+            0.0 if self.relax else self.sparsity_,
+            n_candidates=n_candidates,
+            folds=folds,
+            random_state=random_state,
+        )
+
     # -- effects ----------------------------------------------------------------------
 
     def _column_names(self) -> np.ndarray:
-        names = getattr(self, "feature_names_in_", None)
-        if names is not None:
-            return names
-        return np.array([f"x{j}" for j in range(self.n_features_in_)], dtype=object)
+        return column_names(getattr(self, "feature_names_in_", None), self.n_features_in_)
 
     def effects(self) -> EffectTable:
         """Return what the columns do alone and together, for additive and ANOVA kernels.
@@ -443,9 +518,12 @@ class KnifeRegressor(RegressorMixin, _BaseKnife):
     standardize : bool, default=True
         Standardise the columns of X, and y, so that units do not matter.
     fit_intercept : bool, default=True
-    feature_groups : array-like of shape (n_features,) or dict, default=None
+    feature_groups : array-like of shape (n_features,), dict, "correlated" or \
+CorrelatedGroups, default=None
         Columns that share one weight, such as the one-hot columns of one variable: a label
-        per column, or a mapping from group names to lists of columns.
+        per column, or a mapping from group names to lists of columns. "correlated" makes groups
+        of columns whose rank correlation is at least 0.9; for another threshold or similarity
+        pass :class:`kernelknife.CorrelatedGroups`.
     feature_costs : array-like of shape (n_features,), default=None
         Factors of the penalty on each column's weight.
     n_centers : int, default=None
@@ -504,6 +582,8 @@ default="kmeans++"
         How far the weights are from a stationary point; it has no units.
     sparsity_ : float
         The penalty of the returned model.
+    feature_groups_ : dict
+        From the name of a group to the names of its columns; only with ``feature_groups``.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         For data frames.
@@ -880,6 +960,9 @@ def publish_machine(
     estimator.dual_coef_ = machine.coef
     estimator.intercept_ = machine.intercept
     estimator.n_features_in_ = job.prepared.n_features
+    estimator.__dict__.pop("feature_groups_", None)  # of an earlier fit
+    if job.prepared.grouping is not None:
+        estimator.feature_groups_ = job.prepared.group_members()
     if job.prepared.rows.names is not None:
         estimator.feature_names_in_ = job.prepared.rows.names
     if machine.targets.classes is not None:

@@ -45,8 +45,9 @@ from kernelknife._choice import (
     score_lines,
     tabulate,
 )
-from kernelknife._prepare import check_groups
+from kernelknife._prepare import find_groups
 from kernelknife._rows import refuse_lazy_rows
+from kernelknife._rows.arrays import ArrayRows
 from kernelknife._rows.opening import check_sample_weight
 from kernelknife._search import equal_weights, refit_without_penalty
 from kernelknife._support.checks import check_number
@@ -67,6 +68,7 @@ from kernelknife.estimators import (
     trace_path,
 )
 from kernelknife.path import PathResult, check_sparsities
+from kernelknife.stand_ins import StandIns, fold_of_rows
 
 __all__ = ["KnifeClassifierCV", "KnifeRegressorCV"]
 
@@ -146,18 +148,19 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
     def _split_target(self, y):
         """Return the target for stratification, and whether it is one of classes."""
 
-    def _template(self, kernel, alpha, n_centers, labels=None):
+    def _template(self, kernel, alpha, n_centers, grouping=None):
         """Return the single estimator that every setting is an instance of.
 
-        ``labels`` replaces groups by name, which mean nothing to a fold without a frame.
+        ``grouping`` replaces groups by name, which mean nothing to a fold without a frame, and
+        those that are found in the columns, which are the same in all folds.
         """
         shared = set(self._single().get_params(deep=False)) & set(self.get_params(deep=False))
         options = {name: getattr(self, name) for name in shared}
         # Workers share the machine already, and all of them draw the same.
         changes = {"n_jobs": None, "random_state": self._seed, "relax": False}
         changes |= {"kernel": kernel, "alpha": alpha, "n_centers": n_centers}
-        if labels is not None:
-            changes["feature_groups"] = labels
+        if grouping is not None:
+            changes["feature_groups"] = grouping
         return self._single(**{**options, **changes})
 
     @with_callbacks
@@ -202,12 +205,11 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         check_splits(splits, target if classes else None, s[rows], groups)
         self.splits_ = [(rows[train], rows[test]) for train, test in splits]
         n_centers = self._search_centers(kernels, len(rows))
-        labels = None
-        if self.feature_groups is not None:
-            names = getattr(self, "feature_names_in_", None)
-            labels = check_groups(self.feature_groups, X.shape[1], names)
+        self._searched = rows
+        columns = ArrayRows(X, s=s, names=getattr(self, "feature_names_in_", None))
+        grouping = find_groups(self.feature_groups, columns, next(iter(kernels.values())))
         data = Data(X, y, s, None if self.scoring is None else scorer)
-        lines = _Lines(self, kernels, n_centers, labels, grid, data, rows)
+        lines = _Lines(self, kernels, n_centers, grouping, grid, data, rows)
         lines.job(next(iter(kernels)))  # whatever is wrong with the rows is said before the folds
         self.n_paths_ = expected_paths(alphas, extends, len(splits))
         with root_task(self, "cv", None) as task:
@@ -405,6 +407,29 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         ndarray of shape (n_samples,) or (n_samples, n_outputs)
         """
         return self._chosen.predict(X)
+
+    def stand_ins(self, *, n_candidates=8, random_state=0):
+        """Find columns that could take the place of the selected ones, on the folds of the fit.
+
+        The machine is that of ``path_`` at the chosen penalty.
+
+        Parameters
+        ----------
+        n_candidates, random_state : see :meth:`KnifeRegressor.stand_ins`
+
+        Returns
+        -------
+        StandIns
+        """
+        check_is_fitted(self)
+        if self.weighting_ == EQUAL:
+            return StandIns(())  # every column is selected, and none is left to stand in
+        return self.path_.stand_ins(
+            min(self._pick.point, len(self.path_) - 1),
+            n_candidates=n_candidates,
+            folds=fold_of_rows(self.splits_, self._searched),
+            random_state=random_state,
+        )
 
 
 class KnifeRegressorCV(RegressorMixin, _BaseKnifeCV):
@@ -627,8 +652,8 @@ def _takes_weights(scorer, y):
 class _Lines:
     """Makes the lines of a race; every kernel's problem is built once for all rows."""
 
-    def __init__(self, search, kernels, n_centers, labels, grid, data, rows):
-        self._search, self._kernels, self._labels = search, kernels, labels
+    def __init__(self, search, kernels, n_centers, grouping, grid, data, rows):
+        self._search, self._kernels, self._grouping = search, kernels, grouping
         self._n_centers, self._grid = n_centers, grid
         self._data, self._rows = data, rows
         self._jobs = {}
@@ -644,7 +669,7 @@ class _Lines:
         return self._jobs[kernel]
 
     def _template(self, kernel, alpha):
-        return self._search._template(self._kernels[kernel], alpha, self._n_centers, self._labels)
+        return self._search._template(self._kernels[kernel], alpha, self._n_centers, self._grouping)
 
     def make(self, kernel, alpha):
         """Return the line of one kernel and one alpha."""

@@ -1,12 +1,13 @@
 """Feature paths: every feature's weight as the penalty rises, and when it leaves."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.callback import with_callbacks
 
-from kernelknife._prepare import infer_task
+from kernelknife._prepare import column_names, infer_task
 from kernelknife._rows.dask import is_dask
 from kernelknife._search import Trace, solve_for_count
 from kernelknife._support.arrays import is_foreign, to_host
@@ -26,6 +27,7 @@ from kernelknife.estimators import (
 )
 from kernelknife.losses import LOSSES, Loss
 from kernelknife.solvers import Solution
+from kernelknife.stand_ins import rank_relevance
 
 __all__ = ["PathResult", "check_sparsities", "knife_path", "rank_features"]
 
@@ -77,7 +79,7 @@ class PathResult:
         1 for the feature that survives longest, as in ``sklearn.feature_selection.RFE``.
         Features that are gone at the first point are ranked by when they left while the path
         was begun, then by how much they would help. Columns of a group share a rank; constant
-        columns come last.
+        and constant columns come last.
     feature_names : ndarray of str
     start : str
         The start that won.
@@ -110,9 +112,7 @@ class PathResult:
         w = np.array([point.w for point in points])
         weights = np.array([prepared.user_values(row) for row in w])
         ranks = rank_features(w, trace.tie_break)
-        names = prepared.rows.names
-        if names is None:
-            names = np.array([f"x{j}" for j in range(prepared.n_features)], dtype=object)
+        names = column_names(prepared.rows.names, prepared.n_features)
         return cls(
             sparsities=np.array([point.sparsity for point in points]),
             weights=weights,
@@ -146,9 +146,59 @@ class PathResult:
         -------
         KnifeRegressor or KnifeClassifier
         """
+        return self._fitted(self._point(i))
+
+    def _point(self, i: int) -> Solution:
         if not -len(self) <= i < len(self):
             raise IndexError(f"The path has {len(self)} points, there is no point {i}.")
-        return self._fitted(self._trace.points[i])
+        return self._trace.points[i]
+
+    @cached_property
+    def relevance(self):
+        """Rank of every feature by how much it could do: 1 for the most relevant one.
+
+        ``ranking`` tells how long a feature survives, so that its top are the fewest features that
+        suffice; of several that say the same, one is there and the others are far down. Here a
+        feature that can stand in for a survivor comes right after it, so that the top holds
+        everything that matters. Where no feature can stand in for another, both are the same.
+
+        A feature's strength is the penalty at which it leaves the path. One that helps in the place
+        of a survivor (see :meth:`stand_ins`) has at least that survivor's strength, times the share
+        that it makes up for. Survivors are those of the point with the fewest features whose
+        held-out loss is within one standard error of the least one. It is computed when it is first
+        asked for, which takes two or three times as long as the path. Columns of a group share a
+        rank, and constant columns come last.
+        """
+        problem, prepared = self._job.problem, self._job.prepared
+        points = self._trace.points
+        survival = rank_features(np.array([p.w for p in points]), self._trace.tie_break)
+        with limited_blas(problem.n_rows):
+            ranks = rank_relevance(problem, make_solver(self._template), points, survival)
+        problem.forget()
+        return prepared.user_values(ranks, constant=len(ranks) + 1)
+
+    def stand_ins(self, i, *, n_candidates=8, folds=5, random_state=0):
+        """Find columns that could take the place of those that are selected at point ``i``.
+
+        Parameters
+        ----------
+        i : int
+            Index of a point; negative ones count from the end.
+        n_candidates, folds, random_state : see :meth:`KnifeRegressor.stand_ins`
+
+        Returns
+        -------
+        StandIns
+        """
+        point = self._point(i)
+        return self._job.find_stand_ins(
+            make_solver(self._template),
+            point.w,
+            point.sparsity,
+            n_candidates=n_candidates,
+            folds=folds,
+            random_state=random_state,
+        )
 
     def at(self, *, n_features=None, sparsity=None):
         """Return the fitted estimator with exactly so many features, or nearest to a penalty.

@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from kernelknife import KnifeRegressor
 from kernelknife._problem import ExactProblem, Features
 from kernelknife._search.copies import find_copies, merge_copies
-from kernelknife.kernels import RBF, Polynomial
+from kernelknife.estimators import make_solver, prepare_job
+from kernelknife.kernels import KERNELS, RBF, Polynomial
 from kernelknife.losses import SquaredLoss
 
 
@@ -66,3 +68,47 @@ def test_the_cheapest_copy_takes_the_weight_of_all(rng):
     assert problem.costs @ merged < problem.costs @ w
     # Without copies nothing changes.
     np.testing.assert_array_equal(merge_copies(problem_of(X[:, 1:3]), w[:2]), w[:2])
+
+
+def _near(correlation):
+    def copy(x, rng):
+        return correlation * x + np.sqrt(1.0 - correlation**2) * rng.normal(size=len(x))
+
+    return copy
+
+
+COPIES = {
+    "exact": lambda x, rng: x,
+    "1 - x": lambda x, rng: 1.0 - x,
+    **{str(correlation): _near(correlation) for correlation in (0.99, 0.999, 0.9999)},
+}
+
+
+@pytest.mark.parametrize("case", [*COPIES, "two levels"])
+@pytest.mark.parametrize("kernel", sorted(KERNELS))
+def test_the_end_is_a_minimum_in_any_order_of_columns(kernel, case):
+    """Giving one of two copies the weight of both, and solving again, lowers nothing."""
+    rng = np.random.default_rng(2)
+    x, z = rng.normal(size=(2, 60))
+    if case == "two levels":
+        x = (x > 0).astype(float)  # one-hot columns of a text with two levels
+    copy = 1.0 - x if case == "two levels" else COPIES[case](x, rng)
+    X = np.column_stack([x, z, copy, rng.normal(size=(60, 3))])
+    y = np.sin(1.5 * x) + z + 0.1 * rng.normal(size=60)
+    objectives = []
+    for order in (np.arange(6), np.arange(6)[::-1]):
+        model = KnifeRegressor(kernel=kernel, sparsity=2.0, alpha=0.5).fit(X[:, order], y)
+        objectives.append(model.objective_)
+        pair = [int(np.flatnonzero(order == column)[0]) for column in (0, 2)]
+        w = model.weights_
+        assert w[pair].any()
+        if not w[pair].all():
+            continue
+        problem = prepare_job(model, X[:, order], y).problem
+        for kept in pair:
+            start = w.copy()
+            start[pair] = 0.0
+            start[kept] = min(np.linalg.norm(w[pair], 2 if problem.sticky else 1), 1.0)
+            merged = make_solver(model).solve(problem, start, 2.0)
+            assert merged.objective >= model.objective_ * (1.0 - 1e-4)
+    assert_allclose(*objectives, rtol=1e-4)

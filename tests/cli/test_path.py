@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 
+import numpy as np
 import pandas as pd
 
 
@@ -16,7 +17,24 @@ def test_path(call, table, tmp_path):
     assert list(weights.columns[:2]) == ["sparsity", "x0"]
     assert b"<svg" in picture.read_bytes()
     code, out, _ = call("path", table, "-t", "y", "--points", 5, "--json")
-    assert json.loads(out)["ranking"][0] == "x0"
+    answer = json.loads(out)
+    assert answer["ranking"][0] == answer["relevance"][0] == "x0"
+
+
+def test_relevance_stands_beside_survival_and_is_explained(call, tmp_path):
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(rng.normal(size=(80, 5)), columns=list("abcde"))
+    frame["copy"] = frame["a"] + 0.05 * rng.normal(size=80)
+    frame["y"] = np.sin(2 * frame["a"])
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    code, out, _ = call("path", tmp_path / "data.csv", "-t", "y", "--points", 20)
+    assert code == 0
+    head, *lines = out.splitlines()
+    assert head.split("\t")[:3] == ["column", "order of survival", "of relevance"]
+    order = {line.split("\t")[0]: line.split("\t")[2] for line in lines if "\t" in line}
+    assert {order["a"], order["copy"]} == {"1", "2"}
+    assert "fewest that suffice" in out
+    assert "everything that matters" in out
 
 
 def test_standard_input(table):

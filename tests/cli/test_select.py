@@ -31,6 +31,22 @@ def test_select_prints_the_columns(call, table):
     assert "Traceback" not in err
 
 
+def test_the_best_stand_in_is_printed_beside_each_column(call, tmp_path):
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(rng.normal(size=(90, 5)), columns=list("abcde"))
+    frame["copy"] = frame["a"] + 0.1 * rng.normal(size=90)
+    frame["y"] = np.sin(1.5 * frame["a"]) + frame["b"]
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    code, out, _ = call("select", tmp_path / "data.csv", "-t", "y", *QUICK, "-k", 2)
+    assert code == 0
+    cells = [line.split("\t") for line in out.splitlines()]
+    beside = {cell[0]: cell[3] for cell in cells if len(cell) == 4}
+    assert beside["column"] == "could be replaced by"
+    kept, other = ("a", "copy") if "a" in beside else ("copy", "a")
+    assert beside[kept].startswith(f"{other} (")
+    assert beside["b"] == "nothing"
+
+
 def test_select_as_json(call, table):
     code, out, _ = call("select", table, "-t", "y", *QUICK, "--json", "--drop", "x7", "-k", 3)
     answer = json.loads(out)

@@ -1,11 +1,118 @@
 """A user's groups of columns and costs of columns, checked and turned into numbers per column."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-__all__ = ["check_costs", "check_groups"]
+from kernelknife._prepare.columns import even_sample
+from kernelknife._rows import Rows, Sample
+from kernelknife.groups import CorrelatedGroups
+from kernelknife.kernels import Kernel
+
+__all__ = ["Grouping", "check_costs", "check_groups", "column_names", "find_groups"]
+
+CORRELATED = "correlated"
+
+
+def column_names(names: Any, n_features: int) -> np.ndarray:
+    """Return the names of the columns, ``x0``, ``x1`` and so on where they have none."""
+    if names is not None:
+        return names
+    return np.array([f"x{j}" for j in range(n_features)], dtype=object)
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """Groups of columns that share a weight.
+
+    Attributes
+    ----------
+    labels : ndarray of int of shape (n_features,)
+        Group of every column.
+    names : tuple of str
+        Name of every group.
+    alike : bool
+        Whether the columns of a group say the same, so that together they cost what one of them
+        would cost alone.
+    """
+
+    labels: np.ndarray
+    names: tuple[str, ...]
+    alike: bool = False
+
+    def costs(self, kernel: Kernel) -> np.ndarray:
+        """Return the cost of every column of groups that are alike.
+
+        Of m copies with the weight w the kernel sees m w, or m w**2 where weights enter squared:
+        what one column of weight m w, or sqrt(m) w, gives it. A kernel that sees columns through a
+        basis has made them smaller by itself, and sees one column of weight w. The costs of the
+        copies add up to the penalty of that column.
+        """
+        size = np.bincount(self.labels)[self.labels]
+        if kernel.expands:
+            return 1.0 / size
+        return np.ones(len(size)) if kernel.linear_in_weights else 1.0 / np.sqrt(size)
+
+
+def find_groups(feature_groups: Any, rows: Rows, kernel: Kernel) -> Grouping | None:
+    """Return the groups that a user asks for, None where there are none.
+
+    Parameters
+    ----------
+    feature_groups : array-like of shape (n_features,), dict, str, CorrelatedGroups or Grouping
+        See :class:`kernelknife.KnifeRegressor`. A grouping that was found before is taken as it is.
+    rows : Rows
+        Columns that say the same are looked for among some of them.
+    kernel : Kernel
+    """
+    if feature_groups is None or isinstance(feature_groups, Grouping):
+        return feature_groups
+    p = rows.shape[1]
+    names = column_names(rows.names, p)
+    if isinstance(feature_groups, str):
+        if feature_groups != CORRELATED:
+            raise ValueError(
+                f"Unknown feature_groups {feature_groups!r}. The only name is {CORRELATED!r}; or "
+                "give a label per column, or a dict from group names to lists of columns."
+            )
+        feature_groups = CorrelatedGroups()
+    if isinstance(feature_groups, CorrelatedGroups):
+        index = even_sample(rows.shape[0], feature_groups.most_rows)
+        labels, medoids = rows.fetch(
+            rows.apply(_find_correlated, rows.sample(index), feature_groups, kernel)
+        )
+        return Grouping(labels, tuple(str(names[j]) for j in medoids), alike=True)
+    labels = check_groups(feature_groups, p, rows.names)
+    return Grouping(labels, _name_groups(feature_groups, labels, names))
+
+
+def _find_correlated(
+    sample: Sample, groups: CorrelatedGroups, kernel: Kernel
+) -> tuple[np.ndarray, np.ndarray]:
+    counted = np.flatnonzero(np.asarray(sample.s) > 0)
+    return groups.find(np.asarray(sample.X, dtype=float)[counted], kernel)
+
+
+def _name_groups(feature_groups: Any, labels: np.ndarray, names: np.ndarray) -> tuple[str, ...]:
+    """Return the user's word for every group, the column's name for columns on their own."""
+    words: dict[int, Any] = {}
+    if isinstance(feature_groups, Mapping):
+        position = {name: j for j, name in enumerate(names)}
+        for group, members in feature_groups.items():
+            for member in members:
+                words[int(labels[position.get(member, member)])] = group
+    else:
+        words = {int(label): word for label, word in zip(labels, feature_groups, strict=True)}
+    _, first, counts = np.unique(labels, return_index=True, return_counts=True)
+    found = []
+    for label, (column, count) in enumerate(zip(first, counts, strict=True)):
+        word = words.get(label)
+        if not isinstance(word, str):
+            word = names[column] if count == 1 else f"group {word}"
+        found.append(str(word))
+    return tuple(found)
 
 
 def check_groups(feature_groups: Any, n_features: int, names: Any) -> np.ndarray:

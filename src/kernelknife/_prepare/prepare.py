@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from kernelknife._prepare.columns import Columns, even_sample, measure_columns
-from kernelknife._prepare.groups import check_costs, check_groups
+from kernelknife._prepare.groups import Grouping, check_costs, column_names, find_groups
 from kernelknife._prepare.targets import TargetEncoder, measure_targets
 from kernelknife._rows import Rows, Sample
 from kernelknife.basis import Basis
@@ -38,6 +38,8 @@ class Prepared:
         Factor of the penalty of each of these columns; None means ones.
     total_weight : float
         Sum of the sample weights.
+    grouping : Grouping or None
+        The groups of all columns, constant ones included.
     """
 
     rows: Rows
@@ -48,6 +50,7 @@ class Prepared:
     groups: np.ndarray | None
     costs: np.ndarray | None
     total_weight: float
+    grouping: Grouping | None
 
     @property
     def n_features(self) -> int:
@@ -58,6 +61,14 @@ class Prepared:
     def smooth_loss(self) -> Loss:
         """The loss that the weights are found with."""
         return self.loss.surrogate or self.loss
+
+    @property
+    def weight_names(self) -> list[str]:
+        """Name of every weight: of a column, or of a group."""
+        if self.grouping is None:
+            names = column_names(self.rows.names, self.n_features)
+            return [str(names[j]) for j in self.columns.index]
+        return [self.grouping.names[k] for k in np.unique(self.grouping.labels[self.columns.index])]
 
     def column_values(self, values: np.ndarray) -> np.ndarray:
         """Return the value of every varying column, given one value per weight."""
@@ -78,6 +89,15 @@ class Prepared:
         if self.groups is None:
             return values
         return np.bincount(self.groups, values) / np.bincount(self.groups)
+
+    def group_members(self) -> dict[str, list[str]]:
+        """Return the names of the columns of every group."""
+        names = column_names(self.rows.names, self.n_features)
+        members: dict[str, list[str]] = {}
+        if self.grouping is not None:
+            for name, label in zip(names, self.grouping.labels, strict=True):
+                members.setdefault(self.grouping.names[label], []).append(str(name))
+        return members
 
 
 def prepare(
@@ -103,9 +123,7 @@ def prepare(
     n, p = rows.shape
     if n < 2:
         raise ValueError(f"Found array with {n} sample(s) while at least 2 are needed.")
-    groups = costs = None
-    if feature_groups is not None:
-        groups = check_groups(feature_groups, p, rows.names)
+    costs = None
     if feature_costs is not None:
         costs = check_costs(feature_costs, p)
     targets = measure_targets(rows, loss.task, standardize=standardize, robust=loss.robust)
@@ -121,14 +139,27 @@ def prepare(
         standardize=standardize or kernel.expands,
         center=kernel.translation_invariant,
     )
-    if groups is not None:
-        groups = np.unique(groups[columns.index], return_inverse=True)[1]
+    # Columns without a number have been refused by now.
+    grouping, groups = find_groups(feature_groups, rows, kernel), None
+    if grouping is not None:
+        groups = np.unique(grouping.labels[columns.index], return_inverse=True)[1]
+        if grouping.alike:
+            shared = grouping.costs(kernel)
+            costs = shared if costs is None else shared * costs
     if costs is not None:
         costs = costs[columns.index]
     if kernel.expands:
         columns = replace(columns, basis=_measure_basis(rows, columns, kernel, groups))
     return Prepared(
-        rows.encoded(targets), kernel, loss, columns, targets, groups, costs, moments.total_weight
+        rows=rows.encoded(targets),
+        kernel=kernel,
+        loss=loss,
+        columns=columns,
+        targets=targets,
+        groups=groups,
+        costs=costs,
+        total_weight=moments.total_weight,
+        grouping=grouping,
     )
 
 

@@ -4,7 +4,14 @@
 and sums over blocks of rows. Both offer :class:`Problem` to the solvers, which never ask which.
 """
 
-from kernelknife._problem.base import Fit, Linearization, Problem, State, null_objective
+from kernelknife._problem.base import (
+    Fit,
+    Linearization,
+    Problem,
+    State,
+    null_objective,
+    rows_of_sample,
+)
 from kernelknife._problem.centers import CENTERS, choose_centers
 from kernelknife._problem.centred import CentredProblem
 from kernelknife._problem.coefficients import IndefiniteKernelError
@@ -33,4 +40,5 @@ __all__ = [
     "choose_centers",
     "null_objective",
     "refresh_centers",
+    "rows_of_sample",
 ]

@@ -20,7 +20,7 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf
 from scipy.optimize import minimize_scalar
 
-from kernelknife._problem.features import Features
+from kernelknife._problem.features import Features, Subset
 from kernelknife.kernels import Kernel
 from kernelknife.losses import Loss
 
@@ -210,14 +210,33 @@ class Problem(ABC):
         return self._compare(np.arange(self.n_weights))
 
     def _compare(self, active: np.ndarray) -> np.ndarray:
-        subset = self.features.select(active)
-        Z = self.centers[:, subset.columns]
-        Z = Z - Z.mean(axis=0)
-        cross = (Z.T @ Z) ** 2
-        if subset.first is not None:
-            cross = np.add.reduceat(np.add.reduceat(cross, subset.first, 0), subset.first, 1)
+        Z, first = self._centred_columns(self.features.select(active))
+        cross = _summed((Z.T @ Z) ** 2, first, first)
         size = np.sqrt(np.maximum(cross.diagonal(), 1e-300))
         return cross / np.multiply.outer(size, size)
+
+    def similarity_to_all(self, active: np.ndarray) -> np.ndarray:
+        """Return how alike the columns of some weights are to those of every weight.
+
+        The measure is that of :meth:`similarity`, the shape (n_active, n_weights).
+        """
+        Z, first = self._centred_columns(self.features.everything)
+        some, first_of_some = self._centred_columns(self.features.select(active))
+        cross = _summed((some.T @ Z) ** 2, first_of_some, first)
+        if first is None:
+            size = np.einsum("ij,ij->j", Z, Z)
+        else:
+            ends = [*first[1:], Z.shape[1]]
+            size = np.array(
+                [np.linalg.norm(Z[:, a:z].T @ Z[:, a:z]) for a, z in zip(first, ends, strict=True)]
+            )
+        size = np.maximum(size, 1e-150)
+        return cross / np.multiply.outer(size[active], size)
+
+    def _centred_columns(self, subset: Subset) -> tuple[np.ndarray, np.ndarray | None]:
+        """Return the columns of some weights, centred, and where each weight's columns begin."""
+        Z = np.asarray(self.centers[:, subset.columns], dtype=float)
+        return Z - Z.mean(axis=0), subset.first
 
     # -- values and derivatives ---------------------------------------------------------
 
@@ -323,6 +342,13 @@ class Problem(ABC):
     @abstractmethod
     def forget(self) -> None:
         """Let go of remembered matrices; results that keep the problem need none of them."""
+
+
+def _summed(cross: np.ndarray, rows: np.ndarray | None, columns: np.ndarray | None) -> np.ndarray:
+    """Return the sums over blocks of a matrix that begin at some rows and columns."""
+    if rows is not None:
+        cross = np.add.reduceat(cross, rows, 0)
+    return cross if columns is None else np.add.reduceat(cross, columns, 1)
 
 
 def _convexified(H: np.ndarray) -> np.ndarray:

@@ -118,6 +118,10 @@ class ExactProblem(Problem):
         features, columns = self.features.restricted(kept)
         return self._variant(X=self.centers[:, columns], features=features)
 
+    def at_rows(self, rows: np.ndarray) -> "ExactProblem":
+        """Return the problem on some of its rows, given by their numbers."""
+        return self._variant(X=self.centers[rows], rows=rows)
+
     def subsample(
         self,
         most_rows: int,

@@ -10,12 +10,17 @@ from kernelknife import knife_path
 from kernelknife._support.files import write_file
 from kernelknife._support.formatting import number
 from kernelknife._support.optional import import_optional
-from kernelknife.cli.console import errors, say, show_json, show_table, warned
+from kernelknife.cli.console import errors, out, say, show_json, show_table, warned
 from kernelknife.cli.files import announce, check_outputs, writing
 from kernelknife.display import WeightPathDisplay
 from kernelknife.tables import TableEncoder, make_table, read_table
 
 __all__ = ["path"]
+
+ABOUT_ORDERS = (
+    "The first columns in order of survival are the fewest that suffice. The first in order of\n"
+    "relevance are everything that matters: a column that could replace a survivor is beside it."
+)
 
 
 def path(data, target, columns, options, reading, *, csv, plot, json):
@@ -53,17 +58,19 @@ def path(data, target, columns, options, reading, *, csv, plot, json):
             feature_costs=encoder.feature_costs,
             **options,
         )
+        relevance = result.relevance
     # The columns that a text column becomes share one weight: the first speaks for all.
     first = encoder.first_columns
     names, weights, ranking = encoder.columns_, result.weights[:, first], result.ranking[first]
+    relevance = np.argsort(np.argsort(relevance[first], kind="stable")) + 1
     if csv is not None:
         _write_weights(csv, names, result.sparsities, weights)
     if plot is not None:
         _draw(plot, names, result.sparsities, weights, ranking)
     if json:
-        _show_json(names, result.sparsities, weights, ranking)
+        _show_json(names, result.sparsities, weights, ranking, relevance)
         return
-    _show_table(names, result.sparsities, weights, ranking)
+    _show_table(names, result.sparsities, weights, ranking, relevance)
     for kind, file in (("Table", csv), ("Picture", plot)):
         if file is not None:
             announce(kind, file)
@@ -80,26 +87,28 @@ def _write_weights(csv, names, sparsities, weights):
         write_file(csv, frame.to_csv(index=False))
 
 
-def _show_json(names, sparsities, weights, ranking):
+def _show_json(names, sparsities, weights, ranking, relevance):
     """Print the path as one JSON object."""
     content = {
         "ranking": [names[j] for j in np.argsort(ranking, kind="stable")],
+        "relevance": [names[j] for j in np.argsort(relevance, kind="stable")],
         "sparsities": sparsities.tolist(),
         "weights": {name: weights[:, j].tolist() for j, name in enumerate(names)},
     }
     show_json(content)
 
 
-def _show_table(names, sparsities, weights, ranking):
+def _show_table(names, sparsities, weights, ranking, relevance):
     """Print one row per column, the one that stays longest first."""
     rows = []
     for j in np.argsort(ranking, kind="stable"):
         alive = np.flatnonzero(weights[:, j])
         last_penalty = number(float(sparsities[alive[-1]])) if len(alive) else "0"
-        rows.append((names[j], int(ranking[j]), last_penalty, number(float(weights[0, j]))))
-    show_table(
-        ("column", "order of survival", "stays up to", "weight at 0"), rows, numeric=(1, 2, 3)
-    )
+        weight = number(float(weights[0, j]))
+        rows.append((names[j], int(ranking[j]), int(relevance[j]), last_penalty, weight))
+    heads = ("column", "order of survival", "of relevance", "stays up to", "weight at 0")
+    show_table(heads, rows, numeric=(1, 2, 3, 4))
+    out.print(f"\n{ABOUT_ORDERS}")
 
 
 def _draw(plot, names, sparsities, weights, ranking):

@@ -11,6 +11,7 @@ from kernelknife.cli.console import SPACES, Failure, out, say, show_json, show_t
 from kernelknife.cli.files import announce, check_outputs, writing
 from kernelknife.cli.progress import fold_bar
 from kernelknife.report import build_report
+from kernelknife.report.stand_ins import best_stand_in
 from kernelknife.selection import TIERS, find_warnings, headline, select_features
 from kernelknife.storage import save_model
 from kernelknife.tables import read_table
@@ -107,10 +108,17 @@ def show(selection):
     if shown:
         shown.sort(key=lambda feature: TIERS.index(feature.tier))
         rows = [
-            (feature.name, feature.tier, number(feature.weight), frequency(feature.frequency))
+            (
+                feature.name,
+                feature.tier,
+                number(feature.weight),
+                frequency(feature.frequency),
+                best_stand_in(selection.stand_ins, feature.name),
+            )
             for feature in shown
         ]
-        show_table(("column", "how sure", "weight", "in folds"), rows, numeric=(2, 3))
+        header = ("column", "how sure", "weight", "in folds", "could be replaced by")
+        show_table(header, rows, numeric=(2, 3))
         out.print()
     if selection.interactions:
         pairs = [

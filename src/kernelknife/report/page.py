@@ -17,6 +17,7 @@ from kernelknife.report.pieces import (
     together_piece,
 )
 from kernelknife.report.question import question_piece, snippet_piece
+from kernelknife.report.stand_ins import stand_ins_piece
 from kernelknife.report.verdict import verdict_piece
 from kernelknife.selection.comparison import to_errors
 from kernelknife.selection.effects import order_of
@@ -48,6 +49,13 @@ ABOUT_PENALTIES = (
     "Two penalties are chosen by the folds. The sparsity is the price of using columns: the "
     "higher, the fewer are left. Alpha is the price of a wiggly relation: the higher, the smoother "
     "the machine."
+)
+ABOUT_STAND_INS = (
+    "Of several columns that say the same, the machine keeps one. Here each selected column is "
+    "forbidden, and others are tried in its place: columns that are correlated with it, and those "
+    "that the machine asks for once it is gone. A number is the change of the machine's loss on "
+    "rows that were used neither to fit nor to find the other column. A column is named where it "
+    "makes up for more than chance would."
 )
 ABOUT_PATHS = (
     "Raising the penalty drives columns out, the least useful first. Move the slider to see which "
@@ -147,6 +155,7 @@ def _body(selection, source, reading, command):
     sections = [
         ("How sure", ABOUT_WEIGHTS, _features(selection)),
         ("Which classes are told apart", ABOUT_CLASSES, classes_piece(selection.quality)),
+        ("Columns that say the same", ABOUT_STAND_INS, stand_ins_piece(selection.stand_ins)),
         ("How many columns", ABOUT_COUNTS, _counts(selection)),
         ("Feature paths", _about_paths(selection), _paths(selection)),
         ("Choosing the penalties", ABOUT_PENALTIES, cv_piece(selection)),

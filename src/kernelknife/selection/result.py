@@ -11,6 +11,7 @@ from scipy.stats import t as student
 from kernelknife import __version__
 from kernelknife.estimators import KnifeClassifier, KnifeRegressor
 from kernelknife.model_selection import KnifeClassifierCV, KnifeRegressorCV
+from kernelknife.stand_ins import StandIns
 from kernelknife.tables import Table, TableEncoder, expand_dates
 
 __all__ = [
@@ -283,6 +284,8 @@ class Selection:
     interactions : tuple of Interaction
         The columns of an ANOVA machine that act together, at most eight pairs or triples with more
         than 0.5 % of the variance, the largest first. Empty for other kernels.
+    stand_ins : StandIns
+        Which columns could take the place of the selected ones, on the folds of the search.
     table : Table
     encoder : TableEncoder
     search : KnifeRegressorCV or KnifeClassifierCV
@@ -304,6 +307,7 @@ class Selection:
     quality: ClassQuality | None = field(repr=False)
     effects: tuple[Effect, ...] = field(repr=False)
     interactions: tuple[Interaction, ...] = field(repr=False)
+    stand_ins: StandIns = field(repr=False)
     table: Table = field(repr=False)
     encoder: TableEncoder = field(repr=False)
     search: KnifeRegressorCV | KnifeClassifierCV = field(repr=False)
@@ -403,6 +407,17 @@ class Selection:
                 for together in self.interactions
             ],
             "kernel": self.search.kernel_name_,
+            "stand_ins": {
+                place.name: {
+                    "loss_without": place.cost,
+                    "needed": place.needed,
+                    "replaced_by": [
+                        {"name": one.name, "loss": one.cost, "correlation": one.correlation}
+                        for one in place.stand_ins
+                    ],
+                }
+                for place in self.stand_ins
+            },
             "alpha": float(self.model.alpha),
             "sparsity": float(self.model.sparsity_),
             "error": {

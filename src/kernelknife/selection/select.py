@@ -20,6 +20,7 @@ from kernelknife.selection.comparison import (
 from kernelknife.selection.effects import find_effects, find_interactions
 from kernelknife.selection.result import Feature, Selection, versions
 from kernelknife.selection.splitting import FEWEST_ROWS, split_held_out
+from kernelknife.stand_ins import fold_of_rows
 from kernelknife.tables import TableEncoder, TableError, make_table
 
 __all__ = ["select_features"]
@@ -188,6 +189,7 @@ def select_features(
         quality=_judge_classes(choice, search, X, y, table, train, n_jobs),
         effects=find_effects(choice.model, encoder, X, selected, random_state),
         interactions=find_interactions(choice.model, encoder, X, random_state),
+        stand_ins=_find_stand_ins(choice.model, search, X, y),
         table=table,
         encoder=encoder,
         search=search,
@@ -196,6 +198,12 @@ def select_features(
         versions=versions(),
         seconds=time.perf_counter() - started,
     )
+
+
+def _find_stand_ins(model, search, X, y):
+    """Return what could replace the selected columns, on the rows and folds of the search."""
+    rows = np.unique(np.concatenate(search.splits_[0]))
+    return model.stand_ins(X[rows], y[rows], folds=fold_of_rows(search.splits_, rows))
 
 
 def _check_question(kernel, alpha, sparsity, n_features):

@@ -68,7 +68,8 @@ class Eliminate(Solver):
     prune : bool, default=True
         With ``v = w**2`` the penalty is concave in ``v``, and keeping or dropping a weak
         feature are often both local minima. Try to drop the weakest ones at the end, and
-        keep what lowers the objective.
+        keep what lowers the objective. Where ``v = w`` only features that say nearly the same
+        are tried, because the valley between them is flat.
     """
 
     max_iter: int = 200
@@ -85,7 +86,7 @@ class Eliminate(Solver):
     ) -> Solution:
         """Minimise from weights, or from where an earlier solution ended."""
         solution = self._descend(problem, start, sparsity, callback)
-        if not (self.prune and problem.sticky and solution.converged and sparsity > 0):
+        if not (self.prune and not problem.convex and solution.converged and sparsity > 0):
             return solution
         thresholds = {} if isinstance(start, np.ndarray) else dict(start.drop_thresholds)
         return drop_weak(problem, self, solution, thresholds, callback)

@@ -2,7 +2,8 @@
 
 With ``v = w**2`` the penalty is concave in ``v``: a weak feature may be kept at a local minimum
 although the machine without it is better. Two columns that say nearly the same may even share a
-weight at a saddle. No descent finds the way out, a trial does.
+weight at a saddle. No descent finds the way out, a trial does. With ``v = w`` such columns share a
+weight along a flat valley, in which a descent stops too early.
 """
 
 from collections.abc import Iterator
@@ -137,7 +138,8 @@ def _retry_penalty(problem: Problem, best: Solution, after: Solution) -> float:
 def _drops(problem: Problem, solution: Solution) -> Iterator[tuple[int, np.ndarray]]:
     """Yield weights that may be worth dropping, and weights to start from without each."""
     yield from _merges(problem, solution)
-    yield from islice(_cheap_drops(problem, solution), DROPS)
+    if problem.sticky:
+        yield from islice(_cheap_drops(problem, solution), DROPS)
 
 
 def _merges(problem: Problem, solution: Solution) -> Iterator[tuple[int, np.ndarray]]:
@@ -153,7 +155,7 @@ def _merges(problem: Problem, solution: Solution) -> Iterator[tuple[int, np.ndar
         # The cheaper one stays; of two at the same price the heavier one.
         pair = sorted((active[i], active[k]), key=lambda j: (problem.costs[j], -w[j]))
         start = w.copy()
-        start[pair[0]] = min(np.hypot(w[pair[0]], w[pair[1]]), 1.0)
+        start[pair[0]] = min(float(np.linalg.norm(w[pair], 2 if problem.sticky else 1)), 1.0)
         start[pair[1]] = 0.0
         yield int(pair[1]), start
 
