@@ -27,7 +27,7 @@ TESTS = Path(__file__).parent
 # From top to bottom: a room imports from its own layer and from those above it.
 LAYERS = (
     ("_support",),
-    ("forms", "basis", "kernels", "losses"),
+    ("forms", "basis", "kernels", "losses", "_rates"),
     ("_rows",),
     ("_prepare",),
     ("_problem",),
@@ -38,7 +38,8 @@ LAYERS = (
     ("estimators",),
     ("path",),
     ("_choice",),
-    ("model_selection", "baselines", "datasets"),
+    ("model_selection", "baselines", "datasets", "stability"),
+    ("knockoffs",),
     ("tables", "selection", "storage"),
     ("display", "report", "paper", "cli", "__main__"),
 )

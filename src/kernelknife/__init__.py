@@ -11,16 +11,20 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kernelknife.estimators import KnifeClassifier, KnifeRegressor
+    from kernelknife.knockoffs import KnifeKnockoffs
     from kernelknife.model_selection import KnifeClassifierCV, KnifeRegressorCV
     from kernelknife.path import PathResult, knife_path
+    from kernelknife.stability import KnifeStability
 
 __version__ = "0.1.0.dev0"
 
 __all__ = [
     "KnifeClassifier",
     "KnifeClassifierCV",
+    "KnifeKnockoffs",
     "KnifeRegressor",
     "KnifeRegressorCV",
+    "KnifeStability",
     "PathResult",
     "__version__",
     "knife_path",
@@ -30,8 +34,10 @@ __all__ = [
 _HOMES = {
     "KnifeClassifier": "estimators",
     "KnifeClassifierCV": "model_selection",
+    "KnifeKnockoffs": "knockoffs",
     "KnifeRegressor": "estimators",
     "KnifeRegressorCV": "model_selection",
+    "KnifeStability": "stability",
     "PathResult": "path",
     "knife_path": "path",
 }
