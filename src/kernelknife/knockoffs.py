@@ -35,7 +35,7 @@ from kernelknife._support.threads import limited_blas
 from kernelknife.estimators import check_arrays, draw_seed, prepare_job, trace_path
 from kernelknife.kernels import check_kernel
 from kernelknife.path import PathResult
-from kernelknife.stability import make_template
+from kernelknife.stability import find_twins, make_template, warn_constant
 
 __all__ = ["KnifeKnockoffs", "path_statistics"]
 
@@ -251,16 +251,15 @@ class KnifeKnockoffs(CallbackSupportMixin, SelectorMixin, BaseEstimator):
                 "rate is approximate at best. KnifeStability needs no covariance.",
                 stacklevel=5,
             )
-        first: dict[bytes, int] = {}
-        for j in varying:
-            twin = first.setdefault(X[:, j].tobytes(), j)
-            if twin != j:
-                names = getattr(self, "feature_names_in_", None)
-                a, b = (f"{names[i]!r}" if names is not None else f"x{i}" for i in (twin, j))
-                raise ValueError(
-                    f"Columns {a} and {b} are copies of each other, and no knockoff can tell which "
-                    "of them matters: leave one of them out."
-                )
+        names = getattr(self, "feature_names_in_", None)
+        warn_constant(X.shape[1], varying, names)
+        twins = find_twins(X, varying)
+        if twins is not None:
+            first, second = (f"x{j}" if names is None else repr(str(names[j])) for j in twins)
+            raise ValueError(
+                f"Columns {first} and {second} are copies of each other, and no knockoff can tell "
+                "which of them matters: leave one of them out."
+            )
 
     def _make_forge(self, X: np.ndarray, varying: np.ndarray) -> "Forge":
         """Return what knockoffs are drawn from."""

@@ -37,7 +37,7 @@ from kernelknife.estimators import (
 )
 from kernelknife.path import PathResult
 
-__all__ = ["KnifeStability", "make_template"]
+__all__ = ["KnifeStability", "find_twins", "make_template", "warn_constant"]
 
 # A half votes by the order in which features leave its path: a coarse path at a loose tolerance
 # tells that order as well as a fine one.
@@ -196,7 +196,10 @@ class KnifeStability(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             self.feature_names_in_ = job.prepared.rows.names
         X, y = check_arrays(template, X, y)
         varying = job.prepared.columns.index
+        names = getattr(self, "feature_names_in_", None)
+        warn_constant(X.shape[1], varying, names)
         self._find_units(template, X, varying)
+        self._warn_twins(X, varying, names)
         self._choose_votes()
         halves = self._draw_halves(y, groups)
         with root_task(self, "stability", len(halves)) as task:
@@ -239,6 +242,18 @@ class KnifeStability(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         self.units_[varying] = np.unique(labels[varying], return_inverse=True)[1]
         self.n_units_ = int(self.units_.max()) + 1
 
+    def _warn_twins(self, X: np.ndarray, varying: np.ndarray, names: Any) -> None:
+        """Warn where the halves have to choose between copies."""
+        twins = find_twins(X, varying)
+        if twins is not None and self.units_[twins[0]] != self.units_[twins[1]]:
+            first, second = (_name(j, names) for j in twins)
+            warnings.warn(
+                f"Columns {first} and {second} are copies of each other and share their votes, so "
+                "that neither may have enough: leave one of them out, or pass "
+                "cluster_correlation=0.99 to vote on them as one.",
+                stacklevel=5,
+            )
+
     def _choose_votes(self) -> None:
         """Set the number of votes of a half, and the share of halves that selects."""
         p, allowed = self.n_units_, (self.max_false, self.assumption)
@@ -255,7 +270,7 @@ class KnifeStability(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             threshold = smallest_threshold(votes, p, self.n_pairs, *allowed)
         if threshold is None:
             raise ValueError(
-                f"With {p} features, {self.n_pairs} pairs of halves and {votes} vote(s) per half, "
+                f"With {p} feature(s), {self.n_pairs} pairs of halves and {votes} vote(s) per half, "
                 f"no threshold promises at most {self.max_false:g} false ones: raise max_false or "
                 "n_pairs, or lower n_votes."
             )
@@ -362,6 +377,40 @@ class KnifeStability(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
+
+
+def warn_constant(n_features: int, varying: np.ndarray, names: Any) -> None:
+    """Warn where columns are constant.
+
+    Parameters
+    ----------
+    n_features : int
+    varying : ndarray of int
+        The columns that are not.
+    names : ndarray of str or None
+    """
+    constant = np.setdiff1d(np.arange(n_features), varying)
+    if len(constant):
+        others = f" and {len(constant) - 1} more" if len(constant) > 1 else ""
+        warnings.warn(
+            f"Column {_name(constant[0], names)}{others} is constant: it is never selected, and is "
+            "not counted among the features to choose from.",
+            stacklevel=5,
+        )
+
+
+def find_twins(X: np.ndarray, varying: np.ndarray) -> tuple[int, int] | None:
+    """Return two columns with the same values, None where there are none."""
+    first: dict[bytes, int] = {}
+    for j in varying.tolist():
+        twin = first.setdefault(X[:, j].tobytes(), j)
+        if twin != j:
+            return twin, j
+    return None
+
+
+def _name(j: int, names: Any) -> str:
+    return f"x{j}" if names is None else repr(str(names[j]))
 
 
 def make_template(

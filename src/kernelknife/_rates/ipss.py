@@ -2,7 +2,8 @@
 
 Melikechi and Miller (2024) integrate a feature's selection probabilities over the whole path,
 instead of reading them at one point of it. The path here is the number ``k`` of features that a
-half may keep, so that exactly ``k`` features are selected on every half and the bound needs no estimate.
+half may keep, so that exactly ``k`` features are selected on every half and the bound needs no
+estimate.
 
 With ``h(x) = (2 x - 1)**3`` for ``x > 1/2``, else 0, and a probability measure ``mu`` on counts,
 a feature's score is ``integral h(pi_j(k)) mu(dk)``. A useless feature is selected in both halves of
