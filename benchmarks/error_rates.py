@@ -186,7 +186,8 @@ def run_knockoffs(replicates, jobs):
 
 def add_knockoffs(method, kind, kept, seed, W, true, spent):
     """Add what the knockoff+ filter selects by some statistics."""
-    selected = np.flatnonzero(W >= knockoff_threshold(W, FDR))
+    threshold = knockoff_threshold(W, FDR)
+    selected = np.flatnonzero(W >= threshold)
     add(
         "error_rates_knockoffs",
         {
