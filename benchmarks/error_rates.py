@@ -174,7 +174,7 @@ def run_knockoffs(replicates, jobs):
                 law = GaussianKnockoffs.from_correlation(
                     correlation, least_reconstructable(correlation)
                 )
-                knockoffs = law.draw(X, np.random.default_rng([seed, 1]))
+                knockoffs = law.draw(X, np.random.default_rng([seed, len(RESPONSES)]))
                 np.savez_compressed(
                     folder / f"{kind}_{kept}_{seed}.npz", X=X, K=knockoffs, y=y, true=true
                 )
@@ -187,7 +187,7 @@ def run_knockoffs(replicates, jobs):
 def add_knockoffs(method, kind, kept, seed, W, true, spent):
     """Add what the knockoff+ filter selects by some statistics."""
     threshold = knockoff_threshold(W, FDR)
-    selected = np.flatnonzero(W >= threshold)
+    selected = [j for j, w in enumerate(W) if w >= threshold]
     add(
         "error_rates_knockoffs",
         {
@@ -273,7 +273,7 @@ def run_null(replicates, jobs):
                 "seed": seed,
                 **judge(model.get_support(indices=True), true),
                 "draws_that_select": int(
-                    sum(np.isfinite(knockoff_threshold(W, FDR)) for W in model.statistics_)
+                    sum(np.isfinite(knockoff_threshold(row, FDR)) for row in model.statistics_)
                 ),
                 "processor_seconds": round(time.process_time() - begin, 1),
             },

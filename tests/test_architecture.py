@@ -41,7 +41,7 @@ LAYERS = (
     ("model_selection", "baselines", "datasets", "stability"),
     ("knockoffs",),
     ("tables", "selection", "storage"),
-    ("display", "report", "paper", "cli", "__main__"),
+    ("display", "rates_display", "report", "paper", "cli", "__main__"),
 )
 DEPTH = {room: depth for depth, layer in enumerate(LAYERS) for room in layer}
 

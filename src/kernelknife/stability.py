@@ -270,9 +270,9 @@ class KnifeStability(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             threshold = smallest_threshold(votes, p, self.n_pairs, *allowed)
         if threshold is None:
             raise ValueError(
-                f"With {p} feature(s), {self.n_pairs} pairs of halves and {votes} vote(s) per half no "
-                f"threshold promises at most {self.max_false:g} false ones: raise max_false or "
-                "n_pairs, or lower n_votes."
+                f"With {p} feature(s), {self.n_pairs} pairs of halves and {votes} vote(s) per "
+                f"half, no threshold promises at most {self.max_false:g} false ones: raise "
+                "max_false or n_pairs, or lower n_votes."
             )
         self.n_votes_, self.threshold_ = int(votes), float(threshold)
         self.error_bounds_ = {

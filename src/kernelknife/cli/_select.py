@@ -95,13 +95,12 @@ def show(selection):
         f"{len(names)} of {len(selection.features)} columns selected for "
         f"{selection.table.target_name}\n",
     )
-    if names:
-        rows = [
-            (feature.name, number(feature.weight), f"{100 * feature.frequency:.0f} %")
-            for feature in selection.features
-            if feature.selected
-        ]
-        show_table(("column", "weight", "in folds"), rows, numeric=(1, 2))
+    if selection.rates is not None:
+        out.print(f"{selection.rates.sentence}\n")
+    shown = _shown_features(selection)
+    if shown:
+        heads, rows = _column_rows(selection, shown)
+        show_table(heads, rows, numeric=tuple(range(1, len(heads))))
         out.print()
     if selection.interactions:
         pairs = [
@@ -116,6 +115,28 @@ def show(selection):
     )
     for doubt in _doubts(selection):
         out.print(f"\n{doubt}")
+
+
+def _shown_features(selection):
+    """Return the columns that the model uses, and those that votes or races keep."""
+    kept = set() if selection.rates is None else set(selection.rates.selected)
+    return [feature for feature in selection.features if feature.selected or feature.name in kept]
+
+
+def _column_rows(selection, features):
+    """Return heads and rows of the table of columns."""
+    heads = ["column", "weight", "in folds"]
+    rows = [
+        [feature.name, number(feature.weight), f"{100 * feature.frequency:.0f} %"]
+        for feature in features
+    ]
+    rates = selection.rates
+    if rates is not None:
+        heads += ["in halves" if rates.method == "stability" else "in draws", "q-value"]
+        for feature, row in zip(features, rows, strict=True):
+            column = rates.columns[feature.name]
+            row += [f"{100 * column.share:.0f} %", number(column.q_value)]
+    return heads, rows
 
 
 def _doubts(selection):

@@ -102,6 +102,16 @@ Folds = Annotated[
 HoldOut = Annotated[
     float, typer.Option("--hold-out", help="Share of the rows kept for judging only.")
 ]
+Stability = Annotated[
+    bool, typer.Option("--stability", help="Let random halves of the rows vote on the columns.")
+]
+MaxFalse = Annotated[
+    float, typer.Option("--max-false", help="Expected false columns that the votes may keep.")
+]
+Fdr = Annotated[
+    float | None,
+    typer.Option("--fdr", help="Expected share of false columns among those that beat knockoffs."),
+]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of everything random.")]
 Jobs = Annotated[int, typer.Option(help="Folds at a time; -1 for all cores.")]
 Encoding = Annotated[str, typer.Option(help="Encoding of a text file.")]
@@ -217,6 +227,9 @@ def select(
     folds: Folds = None,
     hold_out: HoldOut = 0.0,
     centers: Centers = None,
+    stability: Stability = False,
+    max_false: MaxFalse = 1.0,
+    fdr: Fdr = None,
     cluster: Cluster = None,
     seed: Seed = 0,
     jobs: Jobs = -1,
@@ -238,7 +251,8 @@ def select(
         drop=drop, ids=ids, group=group, task=task, impute=impute, drop_missing=drop_missing,
         kernel=kernel, loss=loss, alpha=alpha, sparsity=sparsity, n_features=features, rule=rule,
         folds=folds, hold_out=hold_out, random_state=seed, n_jobs=jobs,
-        n_centers="auto" if centers is None else centers,
+        n_centers="auto" if centers is None else centers, stability=stability,
+        max_false=max_false, fdr=fdr,
     )  # fmt: skip
     code = _select.select(
         data,

@@ -15,6 +15,7 @@ from kernelknife.report.pieces import (
     together_piece,
 )
 from kernelknife.report.question import question_piece, snippet_piece
+from kernelknife.report.rates import rate_piece
 from kernelknife.report.verdict import verdict_piece
 from kernelknife.selection.effects import order_of
 
@@ -119,7 +120,7 @@ def _body(selection, source, reading):
         ("What was asked", "", question_piece(selection, source)),
         ("To do it again", "", snippet_piece(selection, source, reading)),
     ]
-    parts = [verdict_piece(selection)]
+    parts = [verdict_piece(selection), rate_piece(selection.rates)]
     for heading, about, piece in sections:
         # A selection without columns has no effects and no pairs.
         if piece:
@@ -145,7 +146,7 @@ def _together(selection):
 
 def _features(selection):
     """Return the table of columns."""
-    return feature_table(selection.features, len(selection.search.splits_))
+    return feature_table(selection.features, len(selection.search.splits_), selection.rates)
 
 
 def _paths(selection):

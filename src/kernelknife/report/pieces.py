@@ -12,6 +12,7 @@ from kernelknife._choice import cv_curves
 from kernelknife._support.formatting import number
 from kernelknife.display import log_positions
 from kernelknife.report.elements import figure, label_places, percent, shorten
+from kernelknife.report.rates import rate_cells, rate_heads
 from kernelknife.report.svg import COLOURS, SHADES, Axis, Chart
 
 __all__ = ["cv_piece", "effects_piece", "feature_table", "pairs_piece", "together_piece"]
@@ -25,7 +26,7 @@ LABEL_GAP = 0.075  # height of a line of text as a share of the height of the ch
 MARGIN = 0.08  # room above and below the values of a chart, as a share of their range
 
 
-def feature_table(features, n_folds) -> str:
+def feature_table(features, n_folds, rates=None) -> str:
     """Return the table of columns: the selected ones, then those that came closest.
 
     Parameters
@@ -33,6 +34,8 @@ def feature_table(features, n_folds) -> str:
     features : sequence of Feature
         The selected columns first.
     n_folds : int
+    rates : ErrorRate, default=None
+        Adds two columns to the table.
     """
     others = [feature for feature in features if not feature.selected]
     shown = [feature for feature in features if feature.selected]
@@ -45,7 +48,8 @@ def feature_table(features, n_folds) -> str:
         rows.append(
             f'<tr{kind}><th scope="row">{escape(feature.name)}</th>'
             f'<td class="weight"><span class="track">{bar}</span> {number(feature.weight)}</td>'
-            f"<td>{percent(feature.frequency)}</td><td>{feature.rank}</td></tr>"
+            f"<td>{percent(feature.frequency)}</td><td>{feature.rank}</td>"
+            f"{rate_cells(rates, feature.name)}</tr>"
         )
     n_hidden = len(features) - len(shown)
     note = f"<p>{n_hidden} more columns are not shown.</p>" if n_hidden else ""
@@ -53,7 +57,7 @@ def feature_table(features, n_folds) -> str:
         '<div class="scroll" tabindex="0" role="group" aria-label="Table of columns"><table>'
         '<thead><tr><th scope="col">column</th><th scope="col">weight</th>'
         f'<th scope="col">selected in folds (of {n_folds})</th>'
-        '<th scope="col">order of survival</th></tr></thead>'
+        f'<th scope="col">order of survival</th>{rate_heads(rates)}</tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table></div>{note}"
     )
 

@@ -11,6 +11,7 @@ from scipy.stats import t as student
 from kernelknife import __version__
 from kernelknife.estimators import KnifeClassifier, KnifeRegressor
 from kernelknife.model_selection import KnifeClassifierCV, KnifeRegressorCV
+from kernelknife.selection.rates import ErrorRate
 from kernelknife.tables import Table, TableEncoder
 
 __all__ = [
@@ -183,6 +184,8 @@ class Selection:
         The arguments of :func:`select_features`.
     versions : dict
     seconds : float
+    rates : ErrorRate or None
+        What half-samples or knockoffs say about the columns, if they were asked for.
     """
 
     features: tuple[Feature, ...] = field(repr=False)
@@ -201,6 +204,7 @@ class Selection:
     settings: dict = field(repr=False)
     versions: dict = field(repr=False)
     seconds: float
+    rates: ErrorRate | None = None
 
     @property
     def selected(self) -> list[str]:
@@ -279,6 +283,7 @@ class Selection:
                 "held_out": None if self.held_out is None else vars(self.held_out),
             },
             "better_than_a_constant": self.better,
+            "error_rate": None if self.rates is None else self.rates.to_json(),
             "rows": len(self.table.target),
             "columns": self.table.features.shape[1],
             "notes": list(self.table.notes),
