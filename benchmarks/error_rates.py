@@ -133,10 +133,10 @@ def judge(selected, true):
 
 
 def run_stability(replicates, jobs):
-    done = known("error_rates_stability", ("problem", "seed"))
+    done = known("error_rates_stability", ("problem", "method", "seed"))
     for seed in range(replicates):
         for name, make in STABILITY_PROBLEMS.items():
-            if (name, str(seed)) in done:
+            if (name, "kernelknife stability", str(seed)) in done:
                 continue
             X, y, true = make(seed)
             begin, spent = time.perf_counter(), time.process_time()
