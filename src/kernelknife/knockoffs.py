@@ -2,6 +2,7 @@
 
 import warnings
 from contextlib import ExitStack
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -344,10 +345,11 @@ class KnifeKnockoffs(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         return tags
 
 
+@dataclass(frozen=True)
 class Forge:
     """Draws knockoffs of a table.
 
-    Parameters
+    Attributes
     ----------
     law : GaussianKnockoffs
         Of standardised columns, or of their normal scores.
@@ -357,19 +359,11 @@ class Forge:
     seed : int
     """
 
-    def __init__(
-        self,
-        law: GaussianKnockoffs,
-        center: np.ndarray,
-        spread: np.ndarray,
-        copula: bool,
-        seed: int,
-    ):
-        self.law = law
-        self.center = center
-        self.spread = spread
-        self.copula = copula
-        self.seed = seed
+    law: GaussianKnockoffs
+    center: np.ndarray
+    spread: np.ndarray
+    copula: bool
+    seed: int
 
     def draw(self, X: np.ndarray, number: int) -> np.ndarray:
         """Return draw number ``number``, which is the same whenever it is made."""

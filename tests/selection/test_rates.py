@@ -92,3 +92,17 @@ def test_sentences_count_and_name():
     assert rate.sentence == (
         "Stability selection keeps 1 column: a. At most 0.98 of them are expected to be false."
     )
+
+
+def test_halves_and_draws_are_reported_as_progress(frame, tmp_path):
+    from kernelknife.cli.progress import FoldCounter
+
+    path = tmp_path / "parts"
+    path.touch()
+    counter = FoldCounter(str(path))
+    select_features(
+        frame.drop(columns="colour"), "y", fdr=0.1, kernel="linear", callbacks=(counter,), **QUICK
+    )
+    # Two folds of one alpha, and 20 draws of knockoffs.
+    assert counter.total == 22
+    assert path.stat().st_size == 22

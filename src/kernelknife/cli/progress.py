@@ -1,4 +1,4 @@
-"""A bar of progress over the folds of a cross-validation, on a terminal."""
+"""A bar of progress over folds, half-samples and draws of knockoffs, on a terminal."""
 
 import os
 import tempfile
@@ -11,13 +11,15 @@ from kernelknife.cli.console import errors
 __all__ = ["fold_bar"]
 
 
+# Tasks whose parts are counted, beside those of one alpha, and the parts.
+SAMPLED, PARTS = ("halves", "draws"), ("fold", "half", "draw")
 REFRESH_SECONDS = 0.2  # often enough for a bar to move smoothly
 
 
 class FoldCounter:
-    """Callback of scikit-learn that counts finished folds.
+    """Callback of scikit-learn that counts finished folds, halves and draws.
 
-    Folds may run in other processes. Each appends one byte to a file when it has finished, so that
+    They may run in other processes. Each appends one byte to a file when it has finished, so that
     the size of the file is the count.
 
     Parameters
@@ -34,13 +36,13 @@ class FoldCounter:
         """Do nothing; scikit-learn asks callbacks to have this method."""
 
     def on_fit_task_begin(self, estimator, context):
-        """Add the folds of one alpha to the number that is expected."""
-        if context.task_name.startswith("alpha="):
+        """Add the folds of one alpha, the halves or the draws to what is expected."""
+        if context.task_name.startswith("alpha=") or context.task_name in SAMPLED:
             self.total += context.max_subtasks or 0
 
     def on_fit_task_end(self, estimator, context):
-        """Count a finished fold."""
-        if context.task_name == "fold":
+        """Count a finished part."""
+        if context.task_name in PARTS:
             file = os.open(self.path, os.O_WRONLY | os.O_APPEND)
             os.write(file, b".")
             os.close(file)
@@ -62,7 +64,7 @@ def fold_bar():
         path.touch()
         counter = FoldCounter(str(path))
         done = threading.Event()
-        columns = (TextColumn("cross-validating"), BarColumn(), TimeElapsedColumn())
+        columns = (TextColumn("selecting"), BarColumn(), TimeElapsedColumn())
         with Progress(*columns, console=errors, transient=True) as bar:
             task = bar.add_task("folds", total=None)
 

@@ -115,6 +115,7 @@ def find_rates(
     fdr: float | None,
     random_state: int,
     n_jobs: int | None,
+    callbacks: Any = (),
 ) -> ErrorRate | None:
     """Return the rate that was asked for, None if none was.
 
@@ -125,7 +126,7 @@ def find_rates(
     encoder : TableEncoder
     X, y, groups : ndarray
         The rows that the model was fitted on, and which of them belong together.
-    stability, max_false, fdr, random_state, n_jobs : see :func:`select_features`
+    stability, max_false, fdr, random_state, n_jobs, callbacks : see :func:`select_features`
     """
     with warnings.catch_warnings():
         # The table has been checked, and says in its notes what is wrong with it.
@@ -135,7 +136,7 @@ def find_rates(
             votes = KnifeStability(
                 own, max_false=max_false, n_jobs=n_jobs, random_state=random_state
             )
-            votes.fit(X, y, groups=groups)
+            _listen(votes, callbacks).fit(X, y, groups=groups)
             note = (
                 "Stability selection keeps no column: none has votes from "
                 f"{100 * votes.threshold_:.0f} % of the half-samples."
@@ -153,9 +154,15 @@ def find_rates(
         own = None
         if check_kernel(model.kernel).convex:
             own = clone(model).set_params(feature_groups=None, feature_costs=None)
-        races = KnifeKnockoffs(own, fdr=fdr, n_jobs=n_jobs, random_state=random_state).fit(X, y)
+        races = KnifeKnockoffs(own, fdr=fdr, n_jobs=n_jobs, random_state=random_state)
+        _listen(races, callbacks).fit(X, y)
         shares, count = races.selection_frequency_, races.n_draws
         return _rate("knockoffs", races, shares, encoder, count, fdr, races.explanation_)
+
+
+def _listen(selector, callbacks):
+    """Return a selector that reports its progress."""
+    return selector.set_callbacks(*callbacks) if callbacks else selector
 
 
 def _rate(method, selector, shares, encoder, count, bound, note):

@@ -168,6 +168,7 @@ def select_features(
         fdr=fdr,
         random_state=random_state,
         n_jobs=n_jobs,
+        callbacks=callbacks,
     )
     Z = encoder.transform(table.features.iloc[held])
     return Selection(
