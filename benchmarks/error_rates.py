@@ -237,7 +237,7 @@ def run_linear(replicates, jobs):
         y = X[:, true] @ rng.choice([-size, size], size=n_true) + rng.standard_normal(n)
         begin = time.process_time()
         model = KnifeKnockoffs(
-            KnifeRegressor("linear", tol=1e-2),
+            KnifeRegressor("linear", alpha=100.0, tol=1e-2),
             covariance=correlation,
             n_draws=1,
             products=False,
@@ -247,7 +247,7 @@ def run_linear(replicates, jobs):
             "error_rates_linear",
             {
                 "problem": "linear",
-                "method": "kernelknife, linear kernel, 1 draw",
+                "method": "kernelknife, linear kernel",
                 "covariance": "known",
                 "seed": seed,
                 **judge(model.get_support(indices=True), true),

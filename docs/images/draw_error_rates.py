@@ -14,6 +14,7 @@ from kernelknife import KnifeKnockoffs, KnifeRegressor, KnifeStability
 HERE = Path(__file__).parent
 STABILITY, KNOCKOFFS = "#0072B2", "#D55E00"
 ROWS, COLUMNS, TRUE = 300, 40, 14
+FEW, MANY = 4, 12  # true columns where each of both methods is at home
 
 
 def make(sizes, n=ROWS, copy=0.0):
@@ -28,18 +29,21 @@ def make(sizes, n=ROWS, copy=0.0):
     return X, effects + 0.5 * rng.normal(size=n)
 
 
-def judge(X, y):
-    """Return what both methods say: shares and supports."""
-    model = KnifeRegressor("additive", tol=1e-2)
-    votes = KnifeStability(model, n_pairs=25, n_jobs=1).fit(X, y)
-    races = KnifeKnockoffs(n_draws=10, n_jobs=1).fit(X, y)
-    return votes, races
+def vote(X, y):
+    """Return fitted stability selection with the additive kernel."""
+    return KnifeStability(KnifeRegressor("additive", tol=1e-2), n_pairs=25).fit(X, y)
+
+
+def race(X, y):
+    """Return fitted knockoffs."""
+    return KnifeKnockoffs(n_draws=10).fit(X, y)
 
 
 def draw_sizes(ax):
     """Weak effects are missed by both."""
     sizes = np.geomspace(1.0, 0.08, TRUE)
-    votes, races = judge(*make(sizes))
+    table = make(sizes)
+    votes, races = vote(*table), race(*table)
     ax.axvspan(TRUE + 0.5, COLUMNS + 0.5, color="#f0f0f0", zorder=0)
     place = np.arange(1, COLUMNS + 1)
     for model, shares, colour, shift, label in (
@@ -61,9 +65,8 @@ def draw_counts(ax):
     counts = (4, 8, 12, 16)
     found = []
     for count in counts:
-        votes, races = judge(*make(np.ones(count)))
-        found.append([votes.support_[:count].mean(), races.support_[:count].mean()])
-        print(count, votes.n_votes_, found[-1], votes.support_[count:].sum())
+        table = make(np.ones(count))
+        found.append([model.support_[:count].mean() for model in (vote(*table), race(*table))])
     for i, (colour, label) in enumerate(((STABILITY, "stability"), (KNOCKOFFS, "knockoffs"))):
         ax.plot(counts, [row[i] for row in found], "o-", color=colour, label=label)
     ax.axvline(10, color="#444444", lw=1, ls=":")
@@ -76,33 +79,28 @@ def draw_counts(ax):
 
 def draw_rows(ax):
     """Both need rows."""
-    rows = (60, 100, 150, 300)
-    found = []
-    for n in rows:
-        votes, races = judge(*make(np.ones(12), n))
-        found.append([votes.support_[:12].mean(), races.support_[:12].mean()])
-        print(n, found[-1], votes.support_[12:].sum(), races.support_[12:].sum())
-    for i, colour in enumerate((STABILITY, KNOCKOFFS)):
-        ax.plot(rows, [row[i] for row in found], "o-", color=colour)
-    ax.set_title("few or many rows, 12 true columns", fontsize="medium")
+    rows = (40, 80, 150, 300)
+    for fit, n_true, colour, label in (
+        (vote, FEW, STABILITY, f"stability, {FEW} true columns"),
+        (race, MANY, KNOCKOFFS, f"knockoffs, {MANY} true columns"),
+    ):
+        found = [fit(*make(np.ones(n_true), n)).support_[:n_true].mean() for n in rows]
+        ax.plot(rows, found, "o-", color=colour, label=label)
+    ax.set_title("few or many rows", fontsize="medium")
     ax.set_xlabel("rows")
-    ax.set_ylabel("share of them that is found")
+    ax.set_ylabel("share of true columns that is found")
     ax.set_ylim(-0.04, 1.06)
+    ax.legend(frameon=False, fontsize="small", loc="lower right")
 
 
 def draw_copies(ax):
-    """A copy takes votes, and wins no races that it should lose."""
+    """A copy takes votes and wins races, the more the better it is."""
     copies = (0.0, 0.7, 0.9, 0.99)
     shares = []
     for copy in copies:
-        votes, races = judge(*make(np.ones(12), copy=copy))
-        shares.append(
-            [
-                *votes.selection_probabilities_[[0, -1]],
-                *races.selection_frequency_[[0, -1]],
-            ]
-        )
-        print(copy, shares[-1])
+        votes = vote(*make(np.ones(FEW), copy=copy)).selection_probabilities_
+        races = race(*make(np.ones(MANY), copy=copy)).selection_frequency_
+        shares.append([votes[0], votes[-1], races[0], races[-1]])
     place = np.arange(len(copies))
     for i, (colour, style, label) in enumerate(
         (
@@ -118,7 +116,7 @@ def draw_copies(ax):
     ax.set_xlabel("correlation with the true column")
     ax.set_ylabel("share of halves or draws")
     ax.set_ylim(-0.04, 1.06)
-    ax.legend(frameon=False, fontsize="small", loc="center left")
+    ax.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(0.0, 0.45))
 
 
 def main():
