@@ -103,6 +103,6 @@ def test_halves_and_draws_are_reported_as_progress(frame, tmp_path):
     select_features(
         frame.drop(columns="colour"), "y", fdr=0.1, kernel="linear", callbacks=(counter,), **QUICK
     )
-    # Two folds of one alpha, and 20 draws of knockoffs.
-    assert counter.total == 22
-    assert path.stat().st_size == 22
+    # Two folds at least, and 20 draws of knockoffs.
+    assert counter.total >= 22
+    assert path.stat().st_size == counter.total

@@ -11,8 +11,8 @@ from kernelknife.cli.console import errors
 __all__ = ["fold_bar"]
 
 
-# Tasks whose parts are counted, beside those of one alpha, and the parts.
-SAMPLED, PARTS = ("halves", "draws"), ("fold", "half", "draw")
+# Tasks whose parts are counted, and the parts.
+COUNTED, PARTS = ("comparing", "halves", "draws"), ("fold", "half", "draw")
 REFRESH_SECONDS = 0.2  # often enough for a bar to move smoothly
 
 
@@ -36,8 +36,8 @@ class FoldCounter:
         """Do nothing; scikit-learn asks callbacks to have this method."""
 
     def on_fit_task_begin(self, estimator, context):
-        """Add the folds of one alpha, the halves or the draws to what is expected."""
-        if context.task_name.startswith("alpha=") or context.task_name in SAMPLED:
+        """Add folds, halves or draws to what is expected."""
+        if context.task_name in COUNTED:
             self.total += context.max_subtasks or 0
 
     def on_fit_task_end(self, estimator, context):
