@@ -14,7 +14,7 @@ knockoffs  ``KnifeKnockoffs`` at a false discovery rate of 0.1, one draw, on the
 draws      the same with 20 draws joined by e-values
 linear     a linear model (1,000 rows, 80 of 800 columns, correlation 0.5 between neighbours)
 null       pure noise (200 x 100): how often anything is selected
-speed      stability at 500 x 500, 60 x 20,000 and 100 x 10,000, in seconds
+speed      stability at 500 x 500, 60 x 20,000 and 100 x 10,000: seconds of wall and processor time
 """
 
 import argparse
@@ -288,9 +288,8 @@ def run_speed(replicates, jobs):
         rng = np.random.default_rng(0)
         X = rng.standard_normal((n, p))
         y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * rng.standard_normal(n)
-        begin = time.perf_counter()
+        begin, spent = time.perf_counter(), time.process_time()
         model = KnifeStability(n_jobs=jobs).fit(X, y)
-        seconds = time.perf_counter() - begin
         add(
             "error_rates_speed",
             {
@@ -298,7 +297,9 @@ def run_speed(replicates, jobs):
                 "method": "kernelknife stability",
                 **judge(model.get_support(indices=True), np.arange(3)),
                 "jobs": jobs,
-                "seconds": round(seconds, 1),
+                "seconds": round(time.perf_counter() - begin, 1),
+                # With more than one job the workers' time is not in it.
+                "processor_seconds": round(time.process_time() - spent, 1),
             },
         )
 
