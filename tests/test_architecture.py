@@ -27,7 +27,7 @@ TESTS = Path(__file__).parent
 # From top to bottom: a room imports from its own layer and from those above it.
 LAYERS = (
     ("_support",),
-    ("forms", "basis", "kernels", "losses", "groups"),
+    ("forms", "basis", "kernels", "losses", "groups", "_rates"),
     ("_rows",),
     ("_prepare",),
     ("_problem",),
@@ -38,9 +38,10 @@ LAYERS = (
     ("estimators",),
     ("path",),
     ("_choice",),
-    ("model_selection", "baselines", "datasets"),
+    ("model_selection", "baselines", "datasets", "stability"),
+    ("knockoffs",),
     ("tables", "selection", "storage"),
-    ("display", "report", "paper", "cli", "__main__"),
+    ("display", "rates_display", "report", "paper", "cli", "__main__"),
 )
 DEPTH = {room: depth for depth, layer in enumerate(LAYERS) for room in layer}
 

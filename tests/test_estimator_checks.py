@@ -3,7 +3,14 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from kernelknife import KnifeClassifier, KnifeClassifierCV, KnifeRegressor, KnifeRegressorCV
+from kernelknife import (
+    KnifeClassifier,
+    KnifeClassifierCV,
+    KnifeKnockoffs,
+    KnifeRegressor,
+    KnifeRegressorCV,
+    KnifeStability,
+)
 
 ESTIMATORS = [
     KnifeRegressor(),
@@ -15,6 +22,8 @@ ESTIMATORS = [
     KnifeRegressorCV(sparsities=8, alphas=1.0, cv=3),
     KnifeClassifierCV(sparsities=8, alphas=1.0, cv=3),
     KnifeClassifierCV(kernel="linear", loss="logistic", sparsities=6, alphas=1.0, cv=3),
+    KnifeStability(n_pairs=2),
+    KnifeKnockoffs(n_draws=1),
 ]
 
 

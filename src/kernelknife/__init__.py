@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from kernelknife.estimators import KnifeClassifier, KnifeRegressor
     from kernelknife.groups import CorrelatedGroups
+    from kernelknife.knockoffs import KnifeKnockoffs
     from kernelknife.model_selection import KnifeClassifierCV, KnifeRegressorCV
     from kernelknife.path import PathResult, knife_path
+    from kernelknife.stability import KnifeStability
 
 __version__ = "0.1.0.dev0"
 
@@ -21,8 +23,10 @@ __all__ = [
     "CorrelatedGroups",
     "KnifeClassifier",
     "KnifeClassifierCV",
+    "KnifeKnockoffs",
     "KnifeRegressor",
     "KnifeRegressorCV",
+    "KnifeStability",
     "PathResult",
     "__version__",
     "knife_path",
@@ -33,8 +37,10 @@ _HOMES = {
     "CorrelatedGroups": "groups",
     "KnifeClassifier": "estimators",
     "KnifeClassifierCV": "model_selection",
+    "KnifeKnockoffs": "knockoffs",
     "KnifeRegressor": "estimators",
     "KnifeRegressorCV": "model_selection",
+    "KnifeStability": "stability",
     "PathResult": "path",
     "knife_path": "path",
 }

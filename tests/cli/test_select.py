@@ -147,3 +147,20 @@ def test_rows_held_out_are_judged_beside_a_constant(call, table):
     there = json.loads(out)["error"]["held_out"]
     assert there["rows"] == round(0.25 * 90)
     assert there["error"] < there["constant"]
+
+
+def test_votes_of_halves_are_printed_with_their_promise(call, tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(60, 6)), columns=list("abcdef"))
+    path, report = tmp_path / "votes.csv", tmp_path / "votes.html"
+    frame.assign(y=np.sin(2 * frame["b"]) + 0.1 * frame["d"]).to_csv(path, index=False)
+    options = ("--stability", "--max-false", 0.5, "--report", report, *QUICK)
+    code, out, _ = call("select", path, "-t", "y", *options)
+    assert code == 0
+    assert "Stability selection keeps" in out
+    assert "are expected to be false" in out
+    assert "in halves\tq-value" in out
+    assert "selected in halves (of 100)" in report.read_text(encoding="utf-8")
+    code, _, err = call("select", path, "-t", "y", "--stability", "--fdr", 0.1, *QUICK)
+    assert code == 2
+    assert "not both" in err

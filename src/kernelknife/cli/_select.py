@@ -104,21 +104,12 @@ def show(selection):
     for warning in find_warnings(selection):
         out.print(f"Note: {warning.translate(SPACES)}")
     out.print(f"{headline(selection).translate(SPACES)}\n")
-    shown = [feature for feature in selection.features if feature.tier]
+    if selection.rates is not None:
+        out.print(f"{selection.rates.sentence}\n")
+    shown = _shown_features(selection)
     if shown:
-        shown.sort(key=lambda feature: TIERS.index(feature.tier))
-        rows = [
-            (
-                feature.name,
-                feature.tier,
-                number(feature.weight),
-                frequency(feature.frequency),
-                best_stand_in(selection.stand_ins, feature.name),
-            )
-            for feature in shown
-        ]
-        header = ("column", "how sure", "weight", "in folds", "could be replaced by")
-        show_table(header, rows, numeric=(2, 3))
+        heads, rows = _column_rows(selection, shown)
+        show_table(heads, rows, numeric=(2, 3))
         out.print()
     if selection.interactions:
         pairs = [
@@ -134,6 +125,36 @@ def show(selection):
     if selection.quality is not None:
         out.print()
         _show_classes(selection.quality)
+
+
+def _shown_features(selection):
+    """Return the columns that the model or the folds use, and those that votes or races keep."""
+    kept = set() if selection.rates is None else set(selection.rates.selected)
+    shown = [feature for feature in selection.features if feature.tier or feature.name in kept]
+    order = {tier: i for i, tier in enumerate((*TIERS, ""))}
+    return sorted(shown, key=lambda feature: order[feature.tier])
+
+
+def _column_rows(selection, features):
+    """Return heads and rows of the table of columns."""
+    heads = ["column", "how sure", "weight", "in folds", "could be replaced by"]
+    rows = [
+        [
+            feature.name,
+            feature.tier,
+            number(feature.weight),
+            frequency(feature.frequency),
+            best_stand_in(selection.stand_ins, feature.name),
+        ]
+        for feature in features
+    ]
+    rates = selection.rates
+    if rates is not None:
+        heads += ["in halves" if rates.method == "stability" else "in draws", "q-value"]
+        for feature, row in zip(features, rows, strict=True):
+            column = rates.columns[feature.name]
+            row += [f"{100 * column.share:.0f} %", number(column.q_value)]
+    return heads, rows
 
 
 def frequency(share):

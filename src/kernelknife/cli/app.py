@@ -117,6 +117,16 @@ HoldOut = Annotated[
         "--hold-out", help="Rows kept for judging only: a share, or a column such as split=test."
     ),
 ]
+Stability = Annotated[
+    bool, typer.Option("--stability", help="Let random halves of the rows vote on the columns.")
+]
+MaxFalse = Annotated[
+    float, typer.Option("--max-false", help="Expected false columns that the votes may keep.")
+]
+Fdr = Annotated[
+    float | None,
+    typer.Option("--fdr", help="Expected share of false columns among those that beat knockoffs."),
+]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of everything random.")]
 Jobs = Annotated[int, typer.Option(help="Folds at a time; -1 for all cores.")]
 Encoding = Annotated[str, typer.Option(help="Encoding of a text file.")]
@@ -250,6 +260,9 @@ def select(
     folds: Folds = None,
     hold_out: HoldOut = "0",
     centers: Centers = None,
+    stability: Stability = False,
+    max_false: MaxFalse = 1.0,
+    fdr: Fdr = None,
     cluster: Cluster = None,
     seed: Seed = 0,
     jobs: Jobs = -1,
@@ -275,6 +288,7 @@ def select(
         sparsity=sparsity, n_features=features, rule=rule, folds=folds,
         hold_out=_held_out(hold_out), random_state=seed, n_jobs=jobs,
         n_centers="auto" if centers is None else centers,
+        stability=stability, max_false=max_false, fdr=fdr,
     )  # fmt: skip
     code = _select.select(
         data,

@@ -1,4 +1,4 @@
-"""Progress over the folds of a cross-validation: a bar on a terminal, lines elsewhere."""
+"""Progress over folds, half-samples and draws of knockoffs: a bar, or lines elsewhere."""
 
 import os
 import tempfile
@@ -11,13 +11,15 @@ from kernelknife.cli.console import errors, say
 __all__ = ["fold_bar"]
 
 
+# Tasks whose parts are counted, and the parts.
+COUNTED, PARTS = ("comparing", "halves", "draws"), ("fold", "half", "draw")
 REFRESH_SECONDS = 0.2  # often enough for a bar to move smoothly
 
 
 class FoldCounter:
-    """Callback of scikit-learn that counts finished folds.
+    """Callback of scikit-learn that counts finished folds, halves and draws.
 
-    Folds may run in other processes. Each appends one byte to a file when it has finished, so that
+    They may run in other processes. Each appends one byte to a file when it has finished, so that
     the size of the file is the count.
 
     Parameters
@@ -34,13 +36,13 @@ class FoldCounter:
         """Do nothing; scikit-learn asks callbacks to have this method."""
 
     def on_fit_task_begin(self, estimator, context):
-        """Add the fits of one round to the number that is expected."""
-        if context.task_name == "comparing":
+        """Add folds, halves or draws to what is expected."""
+        if context.task_name in COUNTED:
             self.total += context.max_subtasks or 0
 
     def on_fit_task_end(self, estimator, context):
-        """Count a finished fold."""
-        if context.task_name == "fold":
+        """Count a finished part."""
+        if context.task_name in PARTS:
             file = os.open(self.path, os.O_WRONLY | os.O_APPEND)
             os.write(file, b".")
             os.close(file)

@@ -17,6 +17,7 @@ from kernelknife.report.pieces import (
     together_piece,
 )
 from kernelknife.report.question import question_piece, snippet_piece
+from kernelknife.report.rates import rate_piece
 from kernelknife.report.stand_ins import stand_ins_piece
 from kernelknife.report.verdict import verdict_piece
 from kernelknife.selection.comparison import to_errors
@@ -169,7 +170,7 @@ def _body(selection, source, reading, command):
         ("What was asked", "", question_piece(selection, source)),
         ("To do it again", "", snippet_piece(selection, source, reading, command)),
     ]
-    parts = [verdict_piece(selection)]
+    parts = [verdict_piece(selection), rate_piece(selection.rates)]
     for heading, about, piece in sections:
         # A selection without columns has no effects and no pairs.
         if piece:
@@ -212,7 +213,7 @@ def _together(selection):
 
 def _features(selection):
     """Return the table of columns."""
-    return feature_table(selection.features, len(selection.search.splits_))
+    return feature_table(selection.features, len(selection.search.splits_), selection.rates)
 
 
 def _fold_errors(selection):

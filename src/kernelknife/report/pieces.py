@@ -12,6 +12,7 @@ from kernelknife._choice import cv_curves
 from kernelknife._support.formatting import number
 from kernelknife.display import log_positions
 from kernelknife.report.elements import figure, label_places, percent, shorten
+from kernelknife.report.rates import rate_cells, rate_heads
 from kernelknife.report.svg import COLOURS, SHADES, Axis, Chart
 from kernelknife.selection import TIERS
 from kernelknife.selection.comparison import to_errors
@@ -29,7 +30,7 @@ OTHERS = "grey"  # colour of everything for which no colour of its own is left
 MARGIN = 0.08  # room above and below the values of a chart, as a share of their range
 
 
-def feature_table(features, n_folds) -> str:
+def feature_table(features, n_folds, rates=None) -> str:
     """Return the table of columns: by tier, and those without any sign of use folded away.
 
     Parameters
@@ -37,25 +38,25 @@ def feature_table(features, n_folds) -> str:
     features : sequence of Feature
         The selected columns first.
     n_folds : int
+    rates : ErrorRate, default=None
+        Adds two columns to the table.
     """
     shown = [feature for tier in TIERS for feature in features if feature.tier == tier]
     others = [feature for feature in features if not feature.tier]
     others.sort(key=lambda feature: (-feature.frequency, feature.rank))
-    parts = [_column_table(shown[:MOST_ROWS], n_folds, "Table of columns")] if shown else []
+    parts = [_column_table(shown[:MOST_ROWS], n_folds, "Table of columns", rates)] if shown else []
     if len(shown) > MOST_ROWS:
         parts.append(f"<p>{len(shown) - MOST_ROWS} more columns are not shown.</p>")
     if others:
         count = "1 column" if len(others) == 1 else f"{len(others)} columns"
         hidden = len(others) - MOST_ROWS
         more = f"<p>{hidden} more columns are not shown.</p>" if hidden > 0 else ""
-        parts.append(
-            f"<details><summary>{count} of weight 0</summary>"
-            f"{_column_table(others[:MOST_ROWS], n_folds, 'Columns of weight 0')}{more}</details>"
-        )
+        rest = _column_table(others[:MOST_ROWS], n_folds, "Columns of weight 0", rates)
+        parts.append(f"<details><summary>{count} of weight 0</summary>{rest}{more}</details>")
     return "".join(parts)
 
 
-def _column_table(features, n_folds, label):
+def _column_table(features, n_folds, label, rates):
     """Return a table with one row per column."""
     rows = []
     for feature in features:
@@ -65,7 +66,7 @@ def _column_table(features, n_folds, label):
             f'<tr{kind}><th scope="row">{escape(feature.name)}</th><td>{tier}</td>'
             f'<td class="weight">{_bar(feature.weight, "c0")} {number(feature.weight)}</td>'
             f'<td class="weight">{_bar(feature.frequency, "c2")} {percent(feature.frequency)}'
-            f"</td><td>{feature.rank}</td></tr>"
+            f"</td><td>{feature.rank}</td>{rate_cells(rates, feature.name)}</tr>"
         )
     return (
         f'<div class="scroll" tabindex="0" role="group" aria-label="{label}">'
@@ -73,7 +74,7 @@ def _column_table(features, n_folds, label):
         '<thead><tr><th scope="col">column</th><th scope="col">how sure</th>'
         '<th scope="col">weight</th>'
         f'<th scope="col">selected in folds (of {n_folds})</th>'
-        '<th scope="col">order of survival</th></tr></thead>'
+        f'<th scope="col">order of survival</th>{rate_heads(rates)}</tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table></div>"
     )
 

@@ -11,6 +11,7 @@ from scipy.stats import t as student
 from kernelknife import __version__
 from kernelknife.estimators import KnifeClassifier, KnifeRegressor
 from kernelknife.model_selection import KnifeClassifierCV, KnifeRegressorCV
+from kernelknife.selection.rates import ErrorRate
 from kernelknife.stand_ins import StandIns
 from kernelknife.tables import Table, TableEncoder, expand_dates
 
@@ -295,6 +296,8 @@ class Selection:
         The arguments of :func:`select_features`.
     versions : dict
     seconds : float
+    rates : ErrorRate or None
+        What half-samples or knockoffs say about the columns, if they were asked for.
     """
 
     features: tuple[Feature, ...] = field(repr=False)
@@ -315,6 +318,7 @@ class Selection:
     settings: dict = field(repr=False)
     versions: dict = field(repr=False)
     seconds: float
+    rates: ErrorRate | None = None
 
     @property
     def selected(self) -> list[str]:
@@ -433,6 +437,7 @@ class Selection:
             "classes": None if self.quality is None else self.quality.to_json(),
             "better_than_a_constant": self.better,
             "worse_than_all_columns": self.loses_to_all,
+            "error_rate": None if self.rates is None else self.rates.to_json(),
             "rows": len(self.table.target),
             "columns": self.table.features.shape[1],
             "notes": list(self.table.notes),

@@ -18,6 +18,7 @@ from kernelknife.selection.comparison import (
     mean_score,
 )
 from kernelknife.selection.effects import find_effects, find_interactions
+from kernelknife.selection.rates import check_rates, find_rates
 from kernelknife.selection.result import Feature, Selection, versions
 from kernelknife.selection.splitting import FEWEST_ROWS, split_held_out
 from kernelknife.stand_ins import fold_of_rows
@@ -55,6 +56,9 @@ def select_features(
     folds=None,
     hold_out=0.0,
     n_centers="auto",
+    stability=False,
+    max_false=1.0,
+    fdr=None,
     random_state=0,
     n_jobs=None,
     callbacks=(),
@@ -109,6 +113,14 @@ def select_features(
     n_centers : int or "auto", default="auto"
         Number of centres of the machine. 0 is the exact method. "auto" lets the number of rows
         decide: see :class:`kernelknife.KnifeRegressorCV`.
+    stability : bool, default=False
+        Whether random halves of the rows vote on the columns, with the kernel and the ``alpha`` of
+        the chosen model; see :class:`kernelknife.KnifeStability`.
+    max_false : float, default=1.0
+        Largest expected number of false columns among those that the votes keep.
+    fdr : float, default=None
+        Largest expected share of false columns among those that beat their knockoffs; see
+        :class:`kernelknife.KnifeKnockoffs`. None draws no knockoffs.
     random_state : int, default=0
     n_jobs : int, default=None
         Number of folds to run at the same time.
@@ -136,6 +148,7 @@ def select_features(
     settings = {name: value for name, value in locals().items() if name not in NOT_SETTINGS}
     started = time.perf_counter()
     _check_question(kernel, alpha, sparsity, n_features)
+    check_rates(stability, max_false, fdr)
     marked = hold_out if isinstance(hold_out, str) else None
     table = make_table(
         frame, target, hold_out=marked, **{name: settings[name] for name in TABLE_SETTINGS}
@@ -172,11 +185,25 @@ def select_features(
         class_weight=class_weight,
         scoring=None if class_weight is None else "balanced_accuracy",
     )
-    search.fit(X, y, groups=None if table.groups is None else table.groups[train])
+    groups = None if table.groups is None else table.groups[train]
+    search.fit(X, y, groups=groups)
     choice = choose_model(search, X, y, sparsity=sparsity, n_features=n_features, n_jobs=n_jobs)
     features = _describe_features(choice, search, encoder)
     selected = [feature.name for feature in features if feature.selected]
     constant_errors, full_error = compare_models(search, X, y, task=table.task, n_jobs=n_jobs)
+    rates = find_rates(
+        choice.model,
+        encoder,
+        X,
+        y,
+        groups,
+        stability=stability,
+        max_false=max_false,
+        fdr=fdr,
+        random_state=random_state,
+        n_jobs=n_jobs,
+        callbacks=callbacks,
+    )
     Z = encoder.transform(table.features.iloc[held])
     return Selection(
         features=features,
@@ -196,6 +223,7 @@ def select_features(
         model=choice.model,
         settings=settings,
         versions=versions(),
+        rates=rates,
         seconds=time.perf_counter() - started,
     )
 

@@ -1,0 +1,52 @@
+"""The mathematics of selections with an error rate: functions of arrays that know no estimator.
+
+Bounds of stability selection, q-values from the same half-samples, knockoffs and their filter.
+"""
+
+from kernelknife._rates.bounds import (
+    ASSUMPTIONS,
+    error_bound,
+    largest_count,
+    smallest_threshold,
+)
+from kernelknife._rates.filter import (
+    derandomised_e_values,
+    e_bh_q_values,
+    knockoff_threshold,
+    select_by_e_values,
+    signed_maximum,
+)
+from kernelknife._rates.halves import draw_halves
+from kernelknife._rates.ipss import integrated_q_values
+from kernelknife._rates.pairs import bounded_columns, product_columns, strong_pairs
+from kernelknife._rates.sampling import (
+    CopulaColumn,
+    GaussianKnockoffs,
+    equicorrelated,
+    least_reconstructable,
+    normal_scores,
+    shrunk_correlation,
+)
+
+__all__ = [
+    "ASSUMPTIONS",
+    "CopulaColumn",
+    "GaussianKnockoffs",
+    "bounded_columns",
+    "derandomised_e_values",
+    "draw_halves",
+    "e_bh_q_values",
+    "equicorrelated",
+    "error_bound",
+    "integrated_q_values",
+    "knockoff_threshold",
+    "largest_count",
+    "least_reconstructable",
+    "normal_scores",
+    "product_columns",
+    "select_by_e_values",
+    "shrunk_correlation",
+    "signed_maximum",
+    "smallest_threshold",
+    "strong_pairs",
+]

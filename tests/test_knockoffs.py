@@ -1,0 +1,191 @@
+"""Knockoffs: exact symmetry, planted effects, the rate, and tables without an answer."""
+
+import numpy as np
+import pytest
+from joblib import parallel_config
+from numpy.testing import assert_array_equal
+
+from kernelknife import KnifeClassifier, KnifeKnockoffs, KnifeRegressor
+from kernelknife._rates import knockoff_threshold
+from kernelknife.knockoffs import path_statistics
+
+TEMPLATES = {
+    "additive": KnifeRegressor("additive", tol=1e-2),
+    "linear": KnifeRegressor("linear", tol=1e-2),
+    "rbf": KnifeRegressor(tol=1e-2),
+    "classes": KnifeClassifier("additive", tol=1e-2),
+}
+
+
+@pytest.fixture
+def races(rng):
+    X, knockoffs = rng.normal(size=(2, 80, 9))
+    y = np.cos(2 * X[:, 0]) + X[:, 3] + 2 * X[:, 5] * X[:, 7] + 0.3 * rng.normal(size=80)
+    return X, knockoffs, y
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_exchanging_a_feature_and_its_knockoff_changes_a_sign_and_nothing_else(races, rng, name):
+    X, knockoffs, y = races
+    if name == "classes":
+        y = (y > 0).astype(int)
+    template = TEMPLATES[name]
+    W = path_statistics(template, X, knockoffs, y)
+    assert np.abs(W).max() > 0
+    for _ in range(3):
+        swapped = rng.random(9) < 0.5
+        left, right = np.where(swapped, knockoffs, X), np.where(swapped, X, knockoffs)
+        assert_array_equal(path_statistics(template, left, right, y), np.where(swapped, -W, W))
+    order = rng.permutation(9)
+    assert_array_equal(path_statistics(template, X[:, order], knockoffs[:, order], y), W[order])
+
+
+def test_costs_follow_their_columns(races, rng):
+    X, knockoffs, y = races
+    costs, order = rng.uniform(0.5, 2.0, size=9), rng.permutation(9)
+    W = path_statistics(KnifeRegressor("additive", feature_costs=costs), X, knockoffs, y)
+    model = KnifeRegressor("additive", feature_costs=costs[order])
+    assert_array_equal(path_statistics(model, X[:, order], knockoffs[:, order], y), W[order])
+    assert (path_statistics(KnifeRegressor("additive"), X, knockoffs, y) != W).any()
+
+
+def test_a_column_that_is_its_own_knockoff_has_no_statistic(races):
+    X, knockoffs, y = races
+    knockoffs[:, 3] = X[:, 3]
+    assert path_statistics(TEMPLATES["additive"], X, knockoffs, y)[3] == 0.0
+
+
+def test_products_show_columns_that_act_in_pairs(rng):
+    X, knockoffs = rng.normal(size=(2, 300, 10))
+    y = X[:, 2] * X[:, 6] + 0.3 * rng.normal(size=300)
+    alone = path_statistics(TEMPLATES["additive"], X, knockoffs, y, products=False)
+    both = path_statistics(TEMPLATES["additive"], X, knockoffs, y)
+    assert sorted(np.argsort(-both)[:2]) == [2, 6]
+    assert both[[2, 6]].min() > 2 * np.abs(np.delete(both, [2, 6])).max()
+    assert sorted(np.argsort(-alone)[:2]) != [2, 6]
+
+
+@pytest.fixture(scope="module")
+def effects():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(300, 30))
+    X[:, 1:] = 0.6 * X[:, :-1] + 0.8 * X[:, 1:]
+    return X, np.cos(2 * X[:, ::2][:, :12]).sum(axis=1) + 0.5 * rng.normal(size=300)
+
+
+@pytest.fixture(scope="module")
+def fitted(effects):
+    return KnifeKnockoffs(n_draws=3, random_state=0).fit(*effects)
+
+
+def test_planted_effects_are_found(fitted):
+    chosen = set(fitted.get_support(indices=True).tolist())
+    true = set(range(0, 24, 2))
+    assert len(chosen & true) >= 10
+    assert len(chosen - true) <= 2
+    assert f"{len(chosen)} of 30 columns" in fitted.explanation_
+    assert (fitted.q_values_[fitted.support_] <= 0.1).all()
+    assert (fitted.q_values_[~fitted.support_] > 0.1).all()
+
+
+def test_one_draw_is_the_knockoff_filter(effects, fitted):
+    single = KnifeKnockoffs(n_draws=1, random_state=0).fit(*effects)
+    W = single.statistics_[0]
+    assert_array_equal(W, fitted.statistics_[0])
+    assert_array_equal(single.support_, knockoff_threshold(W, 0.1) <= W)
+
+
+def test_the_answer_does_not_depend_on_the_number_of_workers(effects, fitted):
+    with parallel_config(backend="threading"):
+        other = KnifeKnockoffs(n_draws=3, random_state=0, n_jobs=2).fit(*effects)
+    assert_array_equal(other.statistics_, fitted.statistics_)
+
+
+def test_four_true_features_are_too_few_and_it_says_so(rng):
+    X = rng.normal(size=(100, 8))
+    y = np.cos(2 * X[:, :4]).sum(axis=1)
+    model = KnifeKnockoffs(n_draws=2).fit(X, y)
+    assert not model.support_.any()
+    assert "1 / 0.1 = 10 findings this method cannot speak: use stability" in model.explanation_
+
+
+def test_signs_of_useless_features_are_fair(rng):
+    """Under the global null each statistic is as often positive as negative."""
+    signs = []
+    for seed in range(4):
+        X = rng.normal(size=(60, 20))
+        model = KnifeKnockoffs(
+            KnifeRegressor("linear", tol=1e-2),
+            covariance=np.eye(20),
+            n_draws=4,
+            products=False,
+            random_state=seed,
+        ).fit(X, rng.normal(size=60))
+        assert not model.support_.any()
+        signs += np.sign(model.statistics_).ravel().tolist()
+    positive, decided = signs.count(1.0), len(signs) - signs.count(0.0)
+    assert abs(positive - decided / 2) < 4 * np.sqrt(decided) / 2
+
+
+def test_levels_stay_levels_and_constant_columns_stay_out(rng):
+    X = rng.normal(size=(200, 14))
+    X[:, 0] = rng.integers(3, size=200)
+    X[:, 13] = 7.0
+    y = np.cos(2 * X[:, :12]).sum(axis=1) + 0.3 * rng.normal(size=200)
+    seen = []
+
+    class Spy(KnifeKnockoffs):
+        def _make_forge(self, X, varying):
+            forge = super()._make_forge(X, varying)
+            seen.append((X, forge.draw(X, 0)))
+            return forge
+
+    with pytest.warns(UserWarning, match="x13 is constant"):
+        model = Spy(n_draws=2).fit(X, y)
+    original, forged = seen[0]
+    assert original.shape == (200, 13)
+    assert set(np.unique(forged[:, 0])) == {0.0, 1.0, 2.0}
+    assert forged[:, 1].min() >= original[:, 1].min()
+    assert (model.statistics_[:, 13] == 0).all()
+    assert not model.support_[13]
+    assert model.q_values_[13] == 1.0
+
+
+@pytest.mark.parametrize("method", ["mvr", "equicorrelated"])
+def test_a_known_covariance_in_any_units(effects, method):
+    X, y = effects
+    scale = np.geomspace(0.01, 100, X.shape[1])
+    covariance = np.cov(X, rowvar=False)
+    options = {"n_draws": 1, "method": method, "random_state": 0}
+    one = KnifeKnockoffs(covariance=covariance, **options).fit(X, y)
+    other = KnifeKnockoffs(covariance=covariance * np.outer(scale, scale), **options)
+    assert_array_equal(other.fit(X * scale, y).support_, one.support_)
+    assert one.support_[:24:2].sum() >= 8
+
+
+BAD = {
+    "at least 10 rows": ({}, lambda X: X[:8]),
+    "copies of each other": ({}, lambda X: np.column_stack([X, X[:, 0]])),
+    "votes on groups": ({"estimator": KnifeRegressor(feature_groups=[0] * 30)}, None),
+    "that can be borne": ({}, lambda X: np.random.default_rng(0).normal(size=(len(X), 2001))),
+    "share between 0 and 1": ({"fdr": 1.0}, None),
+    "method must be one of": ({"method": "sdp"}, None),
+    "expected shape": ({"covariance": np.eye(3)}, None),
+    "positive definite": ({"covariance": -np.eye(30)}, None),
+    "of the columns themselves": ({"covariance": np.eye(30), "marginals": "copula"}, None),
+}
+
+
+@pytest.mark.parametrize("message", BAD)
+def test_bad_input_gets_a_sentence(effects, message):
+    X, y = effects
+    options, change = BAD[message]
+    X = X if change is None else change(X)
+    with pytest.raises(ValueError, match=message):
+        KnifeKnockoffs(**options).fit(X, y[: len(X)])
+
+
+def test_more_columns_than_rows_is_said(rng):
+    X = rng.normal(size=(20, 25))
+    with pytest.warns(UserWarning, match="approximate at best"):
+        KnifeKnockoffs(KnifeRegressor("linear", tol=1e-2), n_draws=1).fit(X, X[:, 0])
