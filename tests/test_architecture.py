@@ -36,9 +36,10 @@ LAYERS = (
     ("machine",),
     ("effects",),
     ("estimators",),
-    ("path",),
+    ("path", "_spectral"),
     ("_choice",),
     ("model_selection", "baselines", "datasets"),
+    ("components",),
     ("tables", "selection", "storage"),
     ("display", "report", "paper", "cli", "__main__"),
 )

@@ -3,7 +3,13 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from kernelknife import KnifeClassifier, KnifeClassifierCV, KnifeRegressor, KnifeRegressorCV
+from kernelknife import (
+    KnifeClassifier,
+    KnifeClassifierCV,
+    KnifePCA,
+    KnifeRegressor,
+    KnifeRegressorCV,
+)
 
 ESTIMATORS = [
     KnifeRegressor(),
@@ -15,9 +21,12 @@ ESTIMATORS = [
     KnifeRegressorCV(sparsities=8, alphas=1.0, cv=3),
     KnifeClassifierCV(sparsities=8, alphas=1.0, cv=3),
     KnifeClassifierCV(kernel="linear", loss="logistic", sparsities=6, alphas=1.0, cv=3),
+    KnifePCA(),
+    KnifePCA(kernel="linear", n_components=1, sparsity=0.1),
 ]
 
 
+@pytest.mark.filterwarnings("ignore:The columns share no component:UserWarning")
 @pytest.mark.filterwarnings("ignore:No features were selected:UserWarning")
 @parametrize_with_checks(ESTIMATORS)
 def test_scikit_learn_checks(estimator, check):

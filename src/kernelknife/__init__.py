@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from kernelknife.components import KnifePCA, knife_pca_path
     from kernelknife.estimators import KnifeClassifier, KnifeRegressor
     from kernelknife.model_selection import KnifeClassifierCV, KnifeRegressorCV
     from kernelknife.path import PathResult, knife_path
@@ -19,21 +20,25 @@ __version__ = "0.1.0.dev0"
 __all__ = [
     "KnifeClassifier",
     "KnifeClassifierCV",
+    "KnifePCA",
     "KnifeRegressor",
     "KnifeRegressorCV",
     "PathResult",
     "__version__",
     "knife_path",
+    "knife_pca_path",
 ]
 
 # Imported on first use, so that `kernelknife --help` need not wait for scikit-learn.
 _HOMES = {
     "KnifeClassifier": "estimators",
     "KnifeClassifierCV": "model_selection",
+    "KnifePCA": "components",
     "KnifeRegressor": "estimators",
     "KnifeRegressorCV": "model_selection",
     "PathResult": "path",
     "knife_path": "path",
+    "knife_pca_path": "components",
 }
 
 
