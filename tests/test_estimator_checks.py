@@ -6,6 +6,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from kernelknife import (
     KnifeClassifier,
     KnifeClassifierCV,
+    KnifeDiscriminant,
     KnifePCA,
     KnifeRegressor,
     KnifeRegressorCV,
@@ -21,6 +22,8 @@ ESTIMATORS = [
     KnifeRegressorCV(sparsities=8, alphas=1.0, cv=3),
     KnifeClassifierCV(sparsities=8, alphas=1.0, cv=3),
     KnifeClassifierCV(kernel="linear", loss="logistic", sparsities=6, alphas=1.0, cv=3),
+    KnifeDiscriminant(),
+    KnifeDiscriminant(kernel="linear", sparsity=0.1),
     KnifePCA(),
     KnifePCA(kernel="linear", n_components=1, sparsity=0.1),
 ]

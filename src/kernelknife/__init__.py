@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kernelknife.components import KnifePCA, knife_pca_path
+    from kernelknife.discriminant import KnifeDiscriminant
     from kernelknife.estimators import KnifeClassifier, KnifeRegressor
     from kernelknife.model_selection import KnifeClassifierCV, KnifeRegressorCV
     from kernelknife.path import PathResult, knife_path
@@ -20,6 +21,7 @@ __version__ = "0.1.0.dev0"
 __all__ = [
     "KnifeClassifier",
     "KnifeClassifierCV",
+    "KnifeDiscriminant",
     "KnifePCA",
     "KnifeRegressor",
     "KnifeRegressorCV",
@@ -33,6 +35,7 @@ __all__ = [
 _HOMES = {
     "KnifeClassifier": "estimators",
     "KnifeClassifierCV": "model_selection",
+    "KnifeDiscriminant": "discriminant",
     "KnifePCA": "components",
     "KnifeRegressor": "estimators",
     "KnifeRegressorCV": "model_selection",

@@ -13,14 +13,15 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernelknife._prepare import TargetEncoder
 from kernelknife._problem import build_problem
 from kernelknife._rows.arrays import ArrayRows
-from kernelknife._rows.opening import refuse_lazy_rows
+from kernelknife._rows.opening import open_rows_to_predict, refuse_lazy_rows
 from kernelknife._search.starts import scaled_weights
 from kernelknife._support.checks import check_number
+from kernelknife._support.threads import limited_blas
 from kernelknife.basis import make_basis
 from kernelknife.estimators import FLOATS, Job, KnifeRegressor, prepare_job
 from kernelknife.kernels import Kernel
@@ -29,8 +30,11 @@ from kernelknife.solvers import Solution
 
 __all__ = [
     "Components",
+    "TableSelector",
     "centred_factor",
+    "check_count",
     "check_fixed_weights",
+    "check_penalty",
     "check_table",
     "dependence_scores",
     "dependence_weights",
@@ -77,6 +81,8 @@ def check_table(estimator: Any, X: Any) -> np.ndarray:
 def make_regressor(estimator: Any, n_rows: int, seed: int | None) -> KnifeRegressor:
     """Return the regression that finds the weights, with the parameters of an estimator."""
     given = {name: getattr(estimator, name) for name in HANDED_ON}
+    if isinstance(given["alpha"], str):
+        del given["alpha"]  # chosen later
     n_centers = estimator.n_centers
     given_centers = not isinstance(estimator.centers, str)
     if n_centers is None and n_rows > EXACT_ROWS and not given_centers:
@@ -136,10 +142,71 @@ def check_fixed_weights(weights: Any, job: Job) -> np.ndarray:
     return np.bincount(groups, given) / np.bincount(groups)
 
 
+def check_penalty(sparsity: Any) -> None:
+    """Raise unless ``sparsity`` is a number or "auto"."""
+    if not isinstance(sparsity, str):
+        check_number(sparsity, "sparsity")
+    elif sparsity != "auto":
+        raise ValueError(f"sparsity must be a number or 'auto', got {sparsity!r}.")
+
+
+def check_count(wanted: Any, available: int) -> int:
+    """Return a number of columns to select, checked against those that are not constant."""
+    check_number(wanted, "n_features_to_select", low=1, integer=True)
+    if wanted > available:
+        raise ValueError(
+            f"n_features_to_select={wanted} is more than the {available} features (or groups) "
+            "that are not constant."
+        )
+    return int(wanted)
+
+
 def solution_at(job: Job, w: np.ndarray) -> Solution:
     """Return the solution whose weights are given and not learned."""
     state = job.problem.solve(w)
     return Solution.at(state, 0.0, state.smooth)
+
+
+# -- the interface of a fitted estimator ------------------------------------------------------
+
+
+class TableSelector:
+    """What estimators with one weight per column and a machine of scores share."""
+
+    weights_: np.ndarray
+    n_features_in_: int
+    _machine: Machine
+
+    def get_support(self, indices: bool = False) -> np.ndarray:
+        """Return which columns have a weight.
+
+        Parameters
+        ----------
+        indices : bool, default=False
+            Whether to return their numbers instead of a mask.
+        """
+        check_is_fitted(self)
+        mask = self.weights_ > 0
+        return np.flatnonzero(mask) if indices else mask
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """The weights, under the name that ``SelectFromModel`` looks for."""
+        check_is_fitted(self)
+        return self.weights_
+
+    def _scores(self, X: Any) -> Any:
+        """Return all scores of rows of any kind."""
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        rows = open_rows_to_predict(X, names, self.n_features_in_, self._check_array)
+        if rows.names is None:
+            rows.names = names
+        with limited_blas(max(rows.shape[0], len(self._machine.vectors))):
+            return self._machine.scores(rows)
+
+    def _check_array(self, X: Any) -> np.ndarray:
+        return validate_data(self, X, reset=False, dtype=FLOATS, ensure_all_finite=False)
 
 
 # -- scores at fixed weights ------------------------------------------------------------------

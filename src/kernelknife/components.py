@@ -22,14 +22,15 @@ from sklearn.base import (
     clone,
 )
 from sklearn.callback import CallbackSupportMixin, with_callbacks
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kernelknife._rows import open_rows_to_predict
 from kernelknife._search import Start, StartSettings, Trace, follow_path, solve_for_count
 from kernelknife._search.starts import best_of_starts, scaled_weights
 from kernelknife._spectral import (
     Components,
+    TableSelector,
+    check_count,
     check_fixed_weights,
+    check_penalty,
     check_table,
     dependence_weights,
     leading_components,
@@ -44,7 +45,7 @@ from kernelknife._spectral import (
 from kernelknife._support.checks import check_number
 from kernelknife._support.progress import Task, root_task
 from kernelknife._support.threads import limited_blas
-from kernelknife.estimators import FLOATS, Job, draw_seed, make_solver, warn_not_converged
+from kernelknife.estimators import Job, draw_seed, make_solver, warn_not_converged
 from kernelknife.path import PathResult, check_sparsities
 from kernelknife.solvers import Solution
 
@@ -56,7 +57,11 @@ CLEAR_GAP = 3.0  # standard deviations over the permutations that make a gap mor
 
 
 class KnifePCA(
-    CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+    TableSelector,
+    CallbackSupportMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    BaseEstimator,
 ):
     """Kernel principal components, and the few columns that carry them.
 
@@ -211,22 +216,18 @@ class KnifePCA(
             if self.weights is not None:
                 w = check_fixed_weights(self.weights, job)
                 job = with_targets(job, self._components(job, w).targets)
-                publish_components(self, job, solution_at(job, w))
+                self._publish(job, solution_at(job, w))
                 return self
             job, start = self._begin(job)
             solution = self._solve(job, start, task)
-            publish_components(self, job, solution)
+            self._publish(job, solution)
         if not self.converged_:
             warn_not_converged(type(self).__name__, [solution], stacklevel=4)
         return self
 
     def _check_parameters(self) -> None:
         check_number(self.n_components, "n_components", low=1, integer=True)
-        if isinstance(self.sparsity, str):
-            if self.sparsity != "auto":
-                raise ValueError(f"sparsity must be a number or 'auto', got {self.sparsity!r}.")
-        else:
-            check_number(self.sparsity, "sparsity")
+        check_penalty(self.sparsity)
         if self.start not in STARTS:
             raise ValueError(f"Unknown start {self.start!r}. Known names: {', '.join(STARTS)}.")
 
@@ -272,16 +273,11 @@ class KnifePCA(
             return best_of_starts(
                 job.problem, solver, [start], float(self.sparsity), callback=watch
             )[0]
-        wanted, available = self.n_features_to_select, job.problem.n_weights
+        wanted = self.n_features_to_select
         if wanted is not None:
-            check_number(wanted, "n_features_to_select", low=1, integer=True)
-            if wanted > available:
-                raise ValueError(
-                    f"n_features_to_select={wanted} is more than the {available} features (or "
-                    "groups) that are not constant."
-                )
+            wanted = check_count(wanted, job.problem.n_weights)
         trace = self._trace(job, start, AUTO_POINTS, task)
-        self.path_ = PathResult.from_trace(self, job, trace, publish_components)
+        self.path_ = PathResult.from_trace(self, job, trace, KnifePCA._publish)
         if wanted is not None:
             return solve_for_count(job.problem, solver, trace, wanted)
         return self._choose(job, trace, start)
@@ -310,31 +306,42 @@ class KnifePCA(
             return points[0]
         return points[int(np.flatnonzero(gap >= gap[best] - spread[best])[-1])]
 
-    # -- selection --------------------------------------------------------------------
+    def _publish(self, job: Job, solution: Solution, results: Any = None) -> None:
+        """Set the fitted attributes from the weights of a solution, as a path asks for it."""
+        if not solution.w.any():
+            raise ValueError(
+                f"sparsity={solution.sparsity:g} drives every column out, and nothing is left to have "
+                "components: lower it, or leave sparsity='auto'."
+            )
+        found = leading_components(job, seen_columns(job), solution.w, self.n_components)
+        n_found = len(found.eigenvalues)
+        if n_found < self.n_components:
+            warnings.warn(
+                f"The {np.count_nonzero(solution.w)} column(s) that are left have {n_found} "
+                f"component(s), n_components={self.n_components} were asked for.",
+                UserWarning,
+                stacklevel=3,
+            )
+        self.weights_ = job.prepared.user_values(solution.w)
+        self.eigenvalues_ = found.eigenvalues
+        self.explained_variance_ = found.eigenvalues / (job.problem.n_rows - 1)
+        self.explained_variance_ratio_ = found.eigenvalues / found.total
+        self.n_components_ = n_found
+        self.sparsity_ = solution.sparsity
+        self.objective_ = solution.objective
+        self.kkt_residual_ = solution.kkt_residual
+        self.n_iter_ = max(solution.n_iter, 1)
+        self.converged_ = solution.converged
+        self.n_features_in_ = job.prepared.n_features
+        if job.prepared.rows.names is not None:
+            self.feature_names_in_ = job.prepared.rows.names
+        self._machine = machine_of_scores(job, solution, found.coef, found.intercept)
 
-    def get_support(self, indices: bool = False) -> np.ndarray:
-        """Return which columns have a weight.
-
-        Parameters
-        ----------
-        indices : bool, default=False
-            Whether to return their numbers instead of a mask.
-        """
-        check_is_fitted(self)
-        mask = self.weights_ > 0
-        return np.flatnonzero(mask) if indices else mask
-
-    @property
-    def feature_importances_(self) -> np.ndarray:
-        """The weights, under the name that ``SelectFromModel`` looks for."""
-        check_is_fitted(self)
-        return self.weights_
+    # -- scores -----------------------------------------------------------------------
 
     @property
     def _n_features_out(self) -> int:
         return self.n_components_
-
-    # -- scores -----------------------------------------------------------------------
 
     def transform(self, X: Any) -> Any:
         """Return the scores of rows on the components.
@@ -347,16 +354,7 @@ class KnifePCA(
         -------
         ndarray of shape (n_samples, n_components_)
         """
-        check_is_fitted(self)
-        names = getattr(self, "feature_names_in_", None)
-        rows = open_rows_to_predict(X, names, self.n_features_in_, self._check_array)
-        if rows.names is None:
-            rows.names = names
-        with limited_blas(max(rows.shape[0], len(self._machine.vectors))):
-            return self._machine.scores(rows)
-
-    def _check_array(self, X: Any) -> np.ndarray:
-        return validate_data(self, X, reset=False, dtype=FLOATS, ensure_all_finite=False)
+        return self._scores(X)
 
 
 def _ends_of_each_support(trace: Trace) -> list[Solution]:
@@ -368,50 +366,6 @@ def _ends_of_each_support(trace: Trace) -> list[Solution]:
         for i, point in enumerate(alive)
         if i in (0, len(alive) - 1) or len({*supports[i - 1 : i + 2]}) > 1
     ]
-
-
-def publish_components(
-    estimator: KnifePCA, job: Job, solution: Solution, results: Any = None
-) -> None:
-    """Set the fitted attributes from the weights of a solution.
-
-    Parameters
-    ----------
-    estimator : KnifePCA
-    job : Job
-        With the components as targets.
-    solution : Solution
-    results : ignored
-        What :class:`PathResult` hands over.
-    """
-    if not solution.w.any():
-        raise ValueError(
-            f"sparsity={solution.sparsity:g} drives every column out, and nothing is left to have "
-            "components: lower it, or leave sparsity='auto'."
-        )
-    found = leading_components(job, seen_columns(job), solution.w, estimator.n_components)
-    n_found = len(found.eigenvalues)
-    if n_found < estimator.n_components:
-        warnings.warn(
-            f"The {np.count_nonzero(solution.w)} column(s) that are left have {n_found} "
-            f"component(s), n_components={estimator.n_components} were asked for.",
-            UserWarning,
-            stacklevel=3,
-        )
-    estimator.weights_ = job.prepared.user_values(solution.w)
-    estimator.eigenvalues_ = found.eigenvalues
-    estimator.explained_variance_ = found.eigenvalues / (job.problem.n_rows - 1)
-    estimator.explained_variance_ratio_ = found.eigenvalues / found.total
-    estimator.n_components_ = n_found
-    estimator.sparsity_ = solution.sparsity
-    estimator.objective_ = solution.objective
-    estimator.kkt_residual_ = solution.kkt_residual
-    estimator.n_iter_ = max(solution.n_iter, 1)
-    estimator.converged_ = solution.converged
-    estimator.n_features_in_ = job.prepared.n_features
-    if job.prepared.rows.names is not None:
-        estimator.feature_names_in_ = job.prepared.rows.names
-    estimator._machine = machine_of_scores(job, solution, found.coef, found.intercept)
 
 
 def knife_pca_path(
@@ -469,6 +423,6 @@ def _run(template: KnifePCA, X: Any, grid: Any) -> PathResult:
     with limited_blas(job.problem.n_rows), root_task(template, "path", total) as task:
         job, start = template._begin(job)
         trace = template._trace(job, start, grid, task)
-    path = PathResult.from_trace(clone(template), job, trace, publish_components)
+    path = PathResult.from_trace(clone(template), job, trace, KnifePCA._publish)
     path.warn_not_converged(stacklevel=5)
     return path
