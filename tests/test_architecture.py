@@ -39,7 +39,7 @@ LAYERS = (
     ("path", "_spectral"),
     ("_choice",),
     ("model_selection", "baselines", "datasets"),
-    ("components", "discriminant"),
+    ("components", "discriminant", "canonical"),
     ("tables", "selection", "storage"),
     ("display", "report", "paper", "cli", "__main__"),
 )

@@ -4,6 +4,7 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kernelknife import (
+    KnifeCCA,
     KnifeClassifier,
     KnifeClassifierCV,
     KnifeDiscriminant,
@@ -22,6 +23,8 @@ ESTIMATORS = [
     KnifeRegressorCV(sparsities=8, alphas=1.0, cv=3),
     KnifeClassifierCV(sparsities=8, alphas=1.0, cv=3),
     KnifeClassifierCV(kernel="linear", loss="logistic", sparsities=6, alphas=1.0, cv=3),
+    KnifeCCA(),
+    KnifeCCA(kernel="linear", hold_out=0.0),
     KnifeDiscriminant(),
     KnifeDiscriminant(kernel="linear", sparsity=0.1),
     KnifePCA(),
@@ -30,6 +33,7 @@ ESTIMATORS = [
 
 
 @pytest.mark.filterwarnings("ignore:The columns share no component:UserWarning")
+@pytest.mark.filterwarnings("ignore:.* rows to hold out are too few:UserWarning")
 @pytest.mark.filterwarnings("ignore:No features were selected:UserWarning")
 @parametrize_with_checks(ESTIMATORS)
 def test_scikit_learn_checks(estimator, check):

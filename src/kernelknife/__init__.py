@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from kernelknife.canonical import KnifeCCA
     from kernelknife.components import KnifePCA, knife_pca_path
     from kernelknife.discriminant import KnifeDiscriminant
     from kernelknife.estimators import KnifeClassifier, KnifeRegressor
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "KnifeCCA",
     "KnifeClassifier",
     "KnifeClassifierCV",
     "KnifeDiscriminant",
@@ -33,6 +35,7 @@ __all__ = [
 
 # Imported on first use, so that `kernelknife --help` need not wait for scikit-learn.
 _HOMES = {
+    "KnifeCCA": "canonical",
     "KnifeClassifier": "estimators",
     "KnifeClassifierCV": "model_selection",
     "KnifeDiscriminant": "discriminant",

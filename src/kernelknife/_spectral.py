@@ -16,7 +16,7 @@ from scipy.linalg import eigh
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernelknife._prepare import TargetEncoder
-from kernelknife._problem import build_problem
+from kernelknife._problem import Problem, build_problem
 from kernelknife._rows.arrays import ArrayRows
 from kernelknife._rows.opening import open_rows_to_predict, refuse_lazy_rows
 from kernelknife._search.starts import scaled_weights
@@ -31,7 +31,7 @@ from kernelknife.solvers import Solution
 __all__ = [
     "Components",
     "TableSelector",
-    "centred_factor",
+    "centred_features",
     "check_count",
     "check_fixed_weights",
     "check_penalty",
@@ -39,6 +39,7 @@ __all__ = [
     "dependence_scores",
     "dependence_weights",
     "expand_columns",
+    "favour",
     "leading_components",
     "machine_of_scores",
     "make_regressor",
@@ -276,7 +277,7 @@ def _centred_components(
     kernel: Kernel, rows: np.ndarray, centers: np.ndarray, v: np.ndarray, k: int
 ) -> Components:
     """Return the components of the kernel matrix as seen through the centres (Nystrom)."""
-    root, mean, gram = centred_factor(kernel, rows, centers, v)
+    root, mean, gram = _centred_factor(kernel, rows, centers, v)
     values, axes = _top(gram, min(k, len(gram)))
     values, axes = _of_full_rank(values, axes)
     coef, intercept = root @ axes, -mean @ axes
@@ -286,7 +287,30 @@ def _centred_components(
     return Components(scores * sign, values, float(np.trace(gram)), coef * sign, intercept * sign)
 
 
-def centred_factor(
+def centred_features(job: Job, X: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """Return features whose products are the centred kernel matrix, or its form on centres.
+
+    Parameters
+    ----------
+    job : Job
+    X : ndarray of shape (n, q)
+        What the kernel sees of the rows.
+    w : ndarray of shape (n_weights,)
+    """
+    problem = job.problem
+    subset = problem.features.select(np.flatnonzero(w))
+    rows, v = X[:, subset.columns], subset.form_weights(w)
+    if problem.exact:
+        values, vectors = np.linalg.eigh(_double_centred(problem.kernel(rows, rows, v)))
+        kept = values > LEAST_EIGENVALUE * values[-1]
+        return vectors[:, kept] * np.sqrt(values[kept])
+    centers = problem.centers[:, subset.columns]
+    root, mean, _ = _centred_factor(problem.kernel, rows, centers, v)
+    parts = [K @ root - mean for K in _blocks(problem.kernel, rows, centers, v)]
+    return np.concatenate(parts)
+
+
+def _centred_factor(
     kernel: Kernel, rows: np.ndarray, centers: np.ndarray, v: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the features of a kernel on centres: ``k(row, centres) @ root`` are their values.
@@ -432,13 +456,19 @@ def dependence_weights(job: Job, seed: int | None) -> tuple[np.ndarray, bool]:
     strength = np.sqrt((excess**2).sum(axis=1))
     if not strength.any():
         return equal, False
+    return favour(problem, strength), True
+
+
+def favour(problem: Problem, strength: np.ndarray) -> np.ndarray:
+    """Return starting weights in proportion to a strength, of which every column has a share."""
+    equal = scaled_weights(problem)
     v = equal**2 if problem.sticky else equal
-    n_columns = np.ones(p)
+    n_columns = np.ones(len(v))
     if not problem.kernel.expands:
-        n_columns = problem.features.columns_of(np.arange(p)).astype(float)
-    dependent = strength * (v @ n_columns) / (strength @ n_columns)
-    v = EQUAL_SHARE * v + (1.0 - EQUAL_SHARE) * dependent
-    return np.minimum(np.sqrt(v) if problem.sticky else v, 1.0), True
+        n_columns = problem.features.columns_of(np.arange(len(v))).astype(float)
+    favoured = strength * (v @ n_columns) / (strength @ n_columns)
+    v = EQUAL_SHARE * v + (1.0 - EQUAL_SHARE) * favoured
+    return np.minimum(np.sqrt(v) if problem.sticky else v, 1.0)
 
 
 def _off_diagonal(features: np.ndarray, owner: np.ndarray) -> np.ndarray:

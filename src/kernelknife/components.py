@@ -310,8 +310,8 @@ class KnifePCA(
         """Set the fitted attributes from the weights of a solution, as a path asks for it."""
         if not solution.w.any():
             raise ValueError(
-                f"sparsity={solution.sparsity:g} drives every column out, and nothing is left to have "
-                "components: lower it, or leave sparsity='auto'."
+                f"sparsity={solution.sparsity:g} drives every column out, and nothing is left to "
+                "have components: lower it, or leave sparsity='auto'."
             )
         found = leading_components(job, seen_columns(job), solution.w, self.n_components)
         n_found = len(found.eigenvalues)
