@@ -557,8 +557,9 @@ def _next_pair(
     earlier = [[pair.features[i] for pair in before] for i in (0, 1)]
     weights = list(_starting_weights(sides, alphas, earlier, seed))
     sparsities = [0.0, 0.0]
-    supports = None
-    for n_rounds in range(1, MOST_ROUNDS + 1):
+    supports, n_rounds = None, 0
+    while n_rounds < MOST_ROUNDS:
+        n_rounds += 1
         for i in (0, 1):
             f, g = _leading_pair(sides, weights, alphas, earlier)
             weights[i], sparsities[i] = sides[i].regress((g, f)[i])
