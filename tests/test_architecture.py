@@ -40,7 +40,7 @@ LAYERS = (
     ("_choice",),
     ("model_selection", "baselines", "datasets"),
     ("components", "discriminant", "canonical"),
-    ("tables", "selection", "storage"),
+    ("tables", "selection", "storage", "exploration"),
     ("display", "report", "paper", "cli", "__main__"),
 )
 DEPTH = {room: depth for depth, layer in enumerate(LAYERS) for room in layer}

@@ -14,7 +14,14 @@ from kernelknife.display import log_positions
 from kernelknife.report.elements import figure, label_places, percent, shorten
 from kernelknife.report.svg import COLOURS, SHADES, Axis, Chart
 
-__all__ = ["cv_piece", "effects_piece", "feature_table", "pairs_piece", "together_piece"]
+__all__ = [
+    "cv_piece",
+    "effects_piece",
+    "feature_table",
+    "pairs_piece",
+    "target_kinds",
+    "together_piece",
+]
 
 MOST_ROWS = 40  # rows of the table of columns; the rest is counted
 MOST_OTHERS = 5  # columns that are listed although no fold selects them
@@ -273,7 +280,7 @@ def pairs_piece(table, names, random_state=0) -> str:
     n = len(table.target)
     rng = np.random.default_rng(random_state)
     rows = np.sort(rng.choice(n, min(MOST_DOTS, n), replace=False))
-    kinds, legend = _target_kinds(table, rows)
+    kinds, legend = target_kinds(table, rows)
     charts = (
         _pair(table, rows, kinds, first, second)
         for first, second in itertools.combinations(names, 2)
@@ -299,7 +306,7 @@ def _pair(table, rows, kinds, first, second):
     return f"<figure>{chart.render()}</figure>"
 
 
-def _target_kinds(table, rows):
+def target_kinds(table, rows):
     """Return the class of the style sheet of every row, and the legend.
 
     Classes have colours of their own; a number is cut into five parts of equal size.

@@ -9,7 +9,7 @@ a :class:`TableError` that says why and what to do.
 
 from kernelknife.tables.encoding import TableEncoder, unseen_levels
 from kernelknife.tables.errors import TableError
-from kernelknife.tables.making import Table, check_column, make_table
+from kernelknife.tables.making import Table, check_column, make_features, make_table
 from kernelknife.tables.notes import reading_notes
 from kernelknife.tables.reading import read_table
 
@@ -18,6 +18,7 @@ __all__ = [
     "TableEncoder",
     "TableError",
     "check_column",
+    "make_features",
     "make_table",
     "read_table",
     "reading_notes",

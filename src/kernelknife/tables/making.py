@@ -17,7 +17,7 @@ from kernelknife.tables.columns import check_missing, check_names, is_text
 from kernelknife.tables.errors import TableError, listing
 from kernelknife.tables.notes import reading_notes
 
-__all__ = ["Table", "check_column", "make_table"]
+__all__ = ["Table", "check_column", "make_features", "make_table"]
 
 # A target of whole numbers with more different values is taken for a number. Scales with more
 # classes than this are rare, and --task overrides the guess.
@@ -113,6 +113,32 @@ def make_table(
     target_values = _target_values(values, target, task)
     notes += describe_kinds(frame) + find_doubts(frame)
     return Table(frame.reset_index(drop=True), target_values, groups, task, target, tuple(notes))
+
+
+def make_features(frame, *, drop=(), ids=(), drop_missing=False, impute=None):
+    """Choose the features of a table without a target, and note what was left out.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    drop, ids, drop_missing, impute : see :func:`make_table`
+
+    Returns
+    -------
+    features : DataFrame
+    rows : ndarray of int
+        Numbers of the rows that are left.
+    notes : tuple of str
+    """
+    number = "row number"
+    while number in frame.columns:
+        number += " "
+    numbered = frame.assign(**{number: np.arange(len(frame))})
+    table = make_table(
+        numbered, number, drop=drop, ids=ids, task="regression", drop_missing=drop_missing,
+        impute=impute,
+    )  # fmt: skip
+    return table.features, table.target.astype(int), table.notes
 
 
 def _as_names(names):
