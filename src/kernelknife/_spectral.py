@@ -421,16 +421,17 @@ def _own_sizes(A: np.ndarray, first: np.ndarray) -> np.ndarray:
 
 
 def permuted(A: np.ndarray, owner: np.ndarray, seed: int, draw: int) -> np.ndarray:
-    """Return columns permuted independently, those of one weight together.
+    """Return columns permuted independently, those of one weight, which stand together, alike.
 
     The permutation of a weight's columns depends on nothing but the two numbers and the weight, so
     that sets of columns can be compared without the noise of different permutations.
     """
     result = np.empty_like(A)
-    for weight in np.unique(owner):
-        mine = np.flatnonzero(owner == weight)
+    weights, first = np.unique(owner, return_index=True)
+    ends = [*first[1:], A.shape[1]]
+    for weight, start, end in zip(weights, first, ends, strict=True):
         order = np.random.default_rng([seed, draw, int(weight)]).permutation(len(A))
-        result[:, mine] = A[np.ix_(order, mine)]
+        result[:, start:end] = A[order, start:end]
     return result
 
 

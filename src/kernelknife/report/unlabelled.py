@@ -22,6 +22,7 @@ __all__ = ["build_exploration", "build_relation"]
 MOST_ROWS = 40  # rows of a table of columns; the rest is counted
 MOST_NAMED = 12  # columns that a sentence can name and still be read
 MOST_DOTS = 1500  # more dots make the file large and the chart no clearer
+ROUND_COUNTS = [k * 10**e for e in range(6) for k in (1, 2, 5)]  # ticks of an axis of counts
 ROOM = 0.04  # at the ends of an axis, as a share of the range of the values
 ABOUT_SCORES = (
     "Every dot is a row of the table, at its scores on the first two components. Rows that lie "
@@ -146,7 +147,7 @@ def build_relation(relation: Relation, sources: tuple[str, str] | None = None) -
         ]
     cards.append((number(float(model.correlations_[0])), "correlation on the rows of the fit"))
     left, right = (_listed(relation.selected(k)) for k in (0, 1))
-    lead = f"{left} of {escape(names[0])} goes together with {right} of {escape(names[1])}."
+    lead = f"{left} of {escape(names[0])} and {right} of {escape(names[1])} go together."
     if not relation.sure:
         lead = f"No sure finding. The best guess: {lead}"
     return html_page("What two tables have in common", _body(lead, cards, sections, terms, code))
@@ -275,8 +276,9 @@ def _gap_chart(gap: np.ndarray) -> str:
     """Return the lead over permuted columns against the number of columns."""
     counts, lead, spread = gap.T
     low, high = float((lead - spread).min()), float((lead + spread).max())
+    ticks = [(float(k), str(k)) for k in ROUND_COUNTS if k <= counts.max()]
     chart = Chart(
-        Axis(0.9, 1.1 * counts.max(), log=True, label="columns"),
+        Axis(0.9, 1.1 * counts.max(), log=True, label="columns", ticks=ticks),
         Axis(min(low, 0.0), high, label="lead in explained variance"),
         "Lead in explained variance over permuted columns, by the number of columns.",
         height=260,
