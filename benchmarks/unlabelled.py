@@ -39,6 +39,9 @@ from kernelknife import KnifeCCA, KnifeClassifier, KnifeClassifierCV, KnifeDiscr
 from kernelknife.datasets import load_vowel, make_skin_of_orange
 
 FIRST_SEED = 1000  # the defaults were settled on smaller seeds
+# Further starts of KnifeCCA were added after draws 1000 to 1019 had shown that one start finds the
+# columns among 200 in 16 of 20 draws.
+FIRST_CANONICAL_SEED = 2000
 
 
 # -- data -----------------------------------------------------------------------------------------
@@ -255,7 +258,7 @@ def f1(selected, true):
 def canonical(replicates):
     true = {0, 1}
     for p in (20, 200):
-        for seed in range(FIRST_SEED, FIRST_SEED + replicates):
+        for seed in range(FIRST_CANONICAL_SEED, FIRST_CANONICAL_SEED + replicates):
             X, Y = make_two_tables(p, seed)
             begin = time.perf_counter()
             model = KnifeCCA(hold_out=0.25 if p == 20 else 0.0, random_state=0).fit(X, Y)
