@@ -150,7 +150,7 @@ def test_the_order_of_rows_does_not_matter_for_given_weights(rng):
 
 
 def test_many_rows_go_to_centres_and_give_the_same_columns(rng):
-    X = make_clusters(rng, n=1600)
+    X = make_clusters(rng, n=1510, p=10)
     model = KnifePCA(1).fit(X)
     assert model.get_support(indices=True).tolist() == [1, 4, 6, 9]
     assert len(model._machine.vectors) == 300

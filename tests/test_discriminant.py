@@ -216,5 +216,5 @@ def test_bad_targets_get_a_sentence(rng):
 def test_both_penalties_may_be_chosen(rng):
     X, y = make_rings(rng, n=90, p=6)
     model = KnifeDiscriminant(alpha="auto", sparsity="auto").fit(X, y)
-    assert model.alpha_ in (0.1, 0.3, 1.0)
+    assert model.alpha_ > 0
     assert model.sparsity_ > 0

@@ -25,7 +25,7 @@ from kernelknife._support.threads import limited_blas
 from kernelknife.basis import make_basis
 from kernelknife.estimators import FLOATS, Job, KnifeRegressor, prepare_job
 from kernelknife.kernels import Kernel
-from kernelknife.machine import Machine, build_machine
+from kernelknife.machine import Machine
 from kernelknife.solvers import Solution
 
 __all__ = [
@@ -41,7 +41,6 @@ __all__ = [
     "expand_columns",
     "favour",
     "leading_components",
-    "machine_of_scores",
     "make_regressor",
     "seen_columns",
     "solution_at",
@@ -359,14 +358,6 @@ def _with_sign(vectors: np.ndarray) -> np.ndarray:
     """Return vectors whose largest entries are positive: a sign that the order of rows leaves."""
     largest = vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])]
     return vectors * np.where(largest < 0, -1.0, 1.0)
-
-
-def machine_of_scores(
-    job: Job, solution: Solution, coef: np.ndarray, intercept: np.ndarray
-) -> Machine:
-    """Return the machine that gives the scores of new rows."""
-    scored = replace(solution, C=coef, b=intercept)
-    return build_machine(job.prepared, job.built, scored)[0]
 
 
 # -- columns against permuted columns ---------------------------------------------------------

@@ -35,7 +35,6 @@ from kernelknife._spectral import (
     dependence_scores,
     expand_columns,
     favour,
-    machine_of_scores,
     make_regressor,
     seen_columns,
     solution_at,
@@ -46,7 +45,7 @@ from kernelknife._support.checks import check_number
 from kernelknife._support.progress import Task, root_task
 from kernelknife._support.threads import limited_blas
 from kernelknife.estimators import FLOATS, Job, KnifeRegressor, draw_seed, make_solver
-from kernelknife.machine import Machine
+from kernelknife.machine import Machine, build_machine
 
 __all__ = ["KnifeCCA", "canonical_pairs"]
 
@@ -110,11 +109,12 @@ class Side:
         """
         job = with_targets(self.job, target[:, None])
         solution = solution_at(job, w)
-        scores = machine_of_scores(job, solution, solution.C, solution.b).scores(job.prepared.rows)
+        machine = build_machine(job.prepared, job.built, w, solution.C, solution.b)
+        scores = machine.scores(job.prepared.rows)
         center, scale = scores.mean(axis=0), scores.std(axis=0)
         scale = np.where(scale > 0, scale, 1.0)
-        machine = machine_of_scores(
-            job, solution, solution.C / scale, (solution.b - center) / scale
+        machine = replace(
+            machine, coef=machine.coef / scale, intercept=(machine.intercept - center) / scale
         )
         return machine, ((scores - center) / scale)[:, 0]
 

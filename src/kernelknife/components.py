@@ -34,7 +34,6 @@ from kernelknife._spectral import (
     check_table,
     dependence_weights,
     leading_components,
-    machine_of_scores,
     make_regressor,
     seen_columns,
     solution_at,
@@ -46,6 +45,7 @@ from kernelknife._support.checks import check_number
 from kernelknife._support.progress import Task, root_task
 from kernelknife._support.threads import limited_blas
 from kernelknife.estimators import Job, draw_seed, make_solver, warn_not_converged
+from kernelknife.machine import build_machine
 from kernelknife.path import PathResult, check_sparsities
 from kernelknife.solvers import Solution
 
@@ -335,7 +335,9 @@ class KnifePCA(
         self.n_features_in_ = job.prepared.n_features
         if job.prepared.rows.names is not None:
             self.feature_names_in_ = job.prepared.rows.names
-        self._machine = machine_of_scores(job, solution, found.coef, found.intercept)
+        self._machine = build_machine(
+            job.prepared, job.built, solution.w, found.coef, found.intercept
+        )
 
     # -- scores -----------------------------------------------------------------------
 

@@ -34,7 +34,6 @@ from kernelknife._spectral import (
     check_count,
     check_fixed_weights,
     check_penalty,
-    machine_of_scores,
     make_regressor,
     solution_at,
     table_job,
@@ -53,6 +52,7 @@ from kernelknife.estimators import (
     trace_path,
     warn_not_converged,
 )
+from kernelknife.machine import build_machine
 from kernelknife.model_selection import KnifeRegressorCV
 from kernelknife.solvers import Solution
 
@@ -85,7 +85,7 @@ class KnifeDiscriminant(
         See :class:`KnifeRegressor`.
     alpha : float or "auto", default=1.0
         Penalty on the squared norm of the machine. "auto" chooses it together with an automatic
-        ``sparsity``, from 0.1, 0.3 and 1.
+        ``sparsity``, as :class:`KnifeRegressorCV` does.
     sparsity : float or "auto", default=1.0
         Penalty on the sum of the weights; the larger, the fewer columns. "auto" chooses it by the
         error of the scores over five folds.
@@ -291,7 +291,9 @@ class KnifeDiscriminant(
             if name in KnifeRegressorCV().get_params(deep=False)
         }
         alphas = None if isinstance(self.alpha, str) else self.alpha
-        search = KnifeRegressorCV(**options, alphas=alphas, cv=list(folds.split(X, codes)))
+        search = KnifeRegressorCV(
+            **options, alphas=alphas, include_all=False, cv=list(folds.split(X, codes))
+        )
         search.fit(X, U, sample_weight=s)
         regressor.set_params(alpha=search.alpha_)
         grid = search.path_.sparsities
@@ -301,7 +303,7 @@ class KnifeDiscriminant(
         self, job: Job, solution: Solution, theta: np.ndarray, codes: np.ndarray, s: np.ndarray
     ) -> None:
         """Set the fitted attributes from the weights of a solution."""
-        machine = machine_of_scores(job, solution, solution.C, solution.b)
+        machine = build_machine(job.prepared, job.built, solution.w, solution.C, solution.b)
         fitted = machine.scores(job.prepared.rows)
         # The scales are turned to where the machine explains most; for two classes there is one.
         explained = theta[codes].T @ (s[:, None] * fitted) / s.sum()
