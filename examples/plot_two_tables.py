@@ -17,8 +17,8 @@ import numpy as np
 from kernelknife import KnifeCCA
 
 rng = np.random.default_rng(0)
-n = 250
-X, Y = rng.normal(size=(n, 15)), rng.normal(size=(n, 15))
+n = 200
+X, Y = rng.normal(size=(n, 10)), rng.normal(size=(n, 10))
 Y[:, 0] = np.sin(X[:, 0] + X[:, 1]) - Y[:, 1] + 0.05 * rng.normal(size=n)
 
 model = KnifeCCA(random_state=0).fit(X, Y)
@@ -30,13 +30,13 @@ print(f"correlation on held-out rows: {model.held_out_correlations_[0]:.2f}, "
 # %%
 # The scores of new rows, by the selected columns of each table.
 
-fresh, other = rng.normal(size=(n, 15)), rng.normal(size=(n, 15))
+fresh, other = rng.normal(size=(n, 10)), rng.normal(size=(n, 10))
 other[:, 0] = np.sin(fresh[:, 0] + fresh[:, 1]) - other[:, 1] + 0.05 * rng.normal(size=n)
 f, g = model.transform(fresh, other)
 
 figure, axes = plt.subplots(1, 3, figsize=(11, 3.5), layout="constrained")
-axes[0].bar(np.arange(15) - 0.2, model.x_weights_[0], width=0.4, label="X")
-axes[0].bar(np.arange(15) + 0.2, model.y_weights_[0], width=0.4, label="Y")
+axes[0].bar(np.arange(10) - 0.2, model.x_weights_[0], width=0.4, label="X")
+axes[0].bar(np.arange(10) + 0.2, model.y_weights_[0], width=0.4, label="Y")
 axes[0].set(title="weights", xlabel="column")
 axes[0].legend()
 axes[1].scatter(f, g, s=10)
@@ -53,7 +53,7 @@ axes[2].legend()
 # Where there is no relation, the p-value says so, however high the correlation on the rows of the
 # fit.
 
-nothing = KnifeCCA(random_state=0).fit(X, rng.normal(size=(n, 15)))
+nothing = KnifeCCA(random_state=0).fit(X, rng.normal(size=(n, 10)))
 print(f"rows of the fit {nothing.correlations_[0]:.2f}, "
       f"held-out rows {nothing.held_out_correlations_[0]:.2f}, "
       f"p-value {nothing.p_values_[0]:.2f}")  # fmt: skip

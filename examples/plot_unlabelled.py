@@ -8,7 +8,7 @@ columns that are shuffled independently. The three cultivars only colour the pic
 """
 
 # %%
-# Thirteen measurements of 178 wines, among 130 columns of noise. The noise has the measurements'
+# Thirteen measurements of 178 wines, among 65 columns of noise. The noise has the measurements'
 # own values, each column shuffled: nothing but its relation to other columns tells it apart.
 
 import matplotlib.pyplot as plt
@@ -19,12 +19,12 @@ from kernelknife import KnifePCA
 
 rng = np.random.default_rng(0)
 wine = load_wine()
-noise = np.hstack([rng.permuted(wine.data, axis=0) for _ in range(10)])
+noise = np.hstack([rng.permuted(wine.data, axis=0) for _ in range(5)])
 X = np.hstack([wine.data, noise])
 
 model = KnifePCA(random_state=0).fit(X)
 kept = model.get_support()
-print(f"{kept[:13].sum()} of 13 measurements are kept, {kept[13:].sum()} of 130 columns of noise")
+print(f"{kept[:13].sum()} of 13 measurements are kept, {kept[13:].sum()} of 65 columns of noise")
 
 # %%
 # On the left the components of all columns with equal weights, which the noise blurs.
@@ -34,8 +34,8 @@ plain = KnifePCA(weights=np.sqrt(0.5 / p)).fit(X)
 
 figure, axes = plt.subplots(1, 3, figsize=(12, 3.8), layout="constrained")
 for axis, scores, title in (
-    (axes[0], plain.transform(X), "all 143 columns, equal weights"),
-    (axes[1], model.transform(X), f"{kept.sum()} of 143 columns"),
+    (axes[0], plain.transform(X), "all 78 columns, equal weights"),
+    (axes[1], model.transform(X), f"{kept.sum()} of 78 columns"),
 ):
     for k, name in enumerate(wine.target_names):
         axis.scatter(*scores[wine.target == k].T, s=14, label=name)
