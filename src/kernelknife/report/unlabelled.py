@@ -2,7 +2,6 @@
 
 from datetime import date
 from html import escape
-from inspect import signature
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,6 +14,7 @@ from kernelknife.report.elements import figure, percent, shorten
 from kernelknife.report.page import html_page
 from kernelknife.report.paths import path_piece
 from kernelknife.report.pieces import target_kinds
+from kernelknife.report.question import changed_arguments
 from kernelknife.report.svg import Axis, Chart
 
 __all__ = ["build_exploration", "build_relation"]
@@ -192,18 +192,8 @@ def _common_terms(result: Any) -> dict[str, str]:
 
 
 def _changed(function: Any, settings: dict[str, Any]) -> str:
-    """Return the arguments that differ from their defaults, as code."""
-    parts = []
-    for parameter in signature(function).parameters.values():
-        if parameter.name not in settings:
-            continue
-        value, default = (
-            list(v) if isinstance(v, tuple | list) else v
-            for v in (settings[parameter.name], parameter.default)
-        )
-        if value != default:
-            parts.append(f", {parameter.name}={value!r}")
-    return "".join(parts)
+    """Return the arguments that differ from their defaults, as code after other arguments."""
+    return "".join(f", {code}" for code in changed_arguments(function, settings))
 
 
 def _weights_table(weights: dict[str, float]) -> str:
