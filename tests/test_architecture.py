@@ -36,11 +36,11 @@ LAYERS = (
     ("machine",),
     ("effects", "stand_ins"),
     ("estimators",),
-    ("path",),
+    ("path", "_spectral"),
     ("_choice",),
     ("model_selection", "baselines", "datasets", "stability"),
-    ("knockoffs",),
-    ("tables", "selection", "storage"),
+    ("knockoffs", "components", "discriminant", "canonical"),
+    ("tables", "selection", "storage", "exploration"),
     ("display", "rates_display", "report", "paper", "cli", "__main__"),
 )
 DEPTH = {room: depth for depth, layer in enumerate(LAYERS) for room in layer}

@@ -4,9 +4,12 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kernelknife import (
+    KnifeCCA,
     KnifeClassifier,
     KnifeClassifierCV,
+    KnifeDiscriminant,
     KnifeKnockoffs,
+    KnifePCA,
     KnifeRegressor,
     KnifeRegressorCV,
     KnifeStability,
@@ -24,9 +27,17 @@ ESTIMATORS = [
     KnifeClassifierCV(kernel="linear", loss="logistic", sparsities=6, alphas=1.0, cv=3),
     KnifeStability(n_pairs=2),
     KnifeKnockoffs(n_draws=1),
+    KnifeCCA(),
+    KnifeCCA(kernel="linear", hold_out=0.0),
+    KnifeDiscriminant(),
+    KnifeDiscriminant(kernel="linear", sparsity=0.1),
+    KnifePCA(),
+    KnifePCA(kernel="linear", n_components=1, sparsity=0.1),
 ]
 
 
+@pytest.mark.filterwarnings("ignore:The columns share no component:UserWarning")
+@pytest.mark.filterwarnings("ignore:.* rows to hold out are too few:UserWarning")
 @pytest.mark.filterwarnings("ignore:No features were selected:UserWarning")
 @parametrize_with_checks(ESTIMATORS)
 def test_scikit_learn_checks(estimator, check):

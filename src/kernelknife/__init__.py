@@ -10,6 +10,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from kernelknife.canonical import KnifeCCA
+    from kernelknife.components import KnifePCA, knife_pca_path
+    from kernelknife.discriminant import KnifeDiscriminant
     from kernelknife.estimators import KnifeClassifier, KnifeRegressor
     from kernelknife.groups import CorrelatedGroups
     from kernelknife.knockoffs import KnifeKnockoffs
@@ -21,28 +24,36 @@ __version__ = "0.1.0.dev0"
 
 __all__ = [
     "CorrelatedGroups",
+    "KnifeCCA",
     "KnifeClassifier",
     "KnifeClassifierCV",
+    "KnifeDiscriminant",
     "KnifeKnockoffs",
+    "KnifePCA",
     "KnifeRegressor",
     "KnifeRegressorCV",
     "KnifeStability",
     "PathResult",
     "__version__",
     "knife_path",
+    "knife_pca_path",
 ]
 
 # Imported on first use, so that `kernelknife --help` need not wait for scikit-learn.
 _HOMES = {
     "CorrelatedGroups": "groups",
+    "KnifeCCA": "canonical",
     "KnifeClassifier": "estimators",
     "KnifeClassifierCV": "model_selection",
+    "KnifeDiscriminant": "discriminant",
     "KnifeKnockoffs": "knockoffs",
+    "KnifePCA": "components",
     "KnifeRegressor": "estimators",
     "KnifeRegressorCV": "model_selection",
     "KnifeStability": "stability",
     "PathResult": "path",
     "knife_path": "path",
+    "knife_pca_path": "components",
 }
 
 

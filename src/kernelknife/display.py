@@ -1,4 +1,4 @@
-"""Pictures of paths, stand-ins, cross-validation, convergence, weights, kernels and effects.
+"""Pictures of paths, stand-ins, folds, convergence, weights, scores, kernels and effects.
 
 The classes follow scikit-learn's Display convention: the constructor takes data, ``from_...`` reads
 them from a result, and ``plot`` draws. matplotlib is imported only when something is drawn.
@@ -22,6 +22,7 @@ __all__ = [
     "CountDisplay",
     "EffectsDisplay",
     "KernelDisplay",
+    "ScoresDisplay",
     "StandInsDisplay",
     "WeightPathDisplay",
     "WeightsDisplay",
@@ -833,6 +834,100 @@ class WeightsDisplay:
             return f"none of {total} features selected"
         text = f"{selected} of {total} features selected"
         return text if shown == selected else f"{text}, the largest {shown} shown"
+
+
+class ScoresDisplay:
+    """Rows at two of their scores: principal components, discriminants or canonical scores.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples, 2)
+    labels : array-like of shape (n_samples,), default=None
+        Values that colour the rows: texts and at most seven different values get a colour each,
+        other numbers a scale.
+    axis_names : pair of str, default=("score 1", "score 2")
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib objects
+    dots_ : list of matplotlib collections
+    """
+
+    def __init__(self, scores, labels=None, axis_names=("score 1", "score 2")):
+        self.scores = scores
+        self.labels = labels
+        self.axis_names = axis_names
+
+    @classmethod
+    def from_estimator(cls, estimator, X, y=None, *, labels=None, ax=None, scatter_kwargs=None):
+        """Draw the scores of rows by a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : KnifePCA, KnifeDiscriminant or KnifeCCA
+            Fitted.
+        X : array-like of shape (n_samples, n_features)
+        y : array-like, default=None
+            For canonical correlation the second table, whose first scores are then drawn against
+            those of ``X``.
+        labels : array-like of shape (n_samples,), default=None
+        ax : matplotlib Axes, default=None
+        scatter_kwargs : dict, default=None
+
+        Returns
+        -------
+        ScoresDisplay
+        """
+        check_is_fitted(estimator)
+        if y is not None:
+            first, second = (np.asarray(part)[:, 0] for part in estimator.transform(X, y))
+            names = ("score by X", "score by y")
+        else:
+            scores = np.asarray(estimator.transform(X))
+            # A single score is drawn against the order of the rows.
+            single = scores.shape[1] == 1
+            first = np.arange(len(scores)) if single else scores[:, 0]
+            second = scores[:, 0] if single else scores[:, 1]
+            names = ("row", "score 1") if single else ("score 1", "score 2")
+        display = cls(np.column_stack([first, second]), labels, names)
+        return display.plot(ax=ax, scatter_kwargs=scatter_kwargs)
+
+    def plot(self, *, ax=None, scatter_kwargs=None):
+        """Draw the rows.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+        scatter_kwargs : dict, default=None
+
+        Returns
+        -------
+        self : ScoresDisplay
+        """
+        ax = _axes_or_new(ax, (5.6, 4.4))
+        style = {"s": 16, "alpha": 0.8, **(scatter_kwargs or {})}
+        x, y = self.scores.T
+        labels = None if self.labels is None else np.asarray(self.labels)
+        if labels is None:
+            self.dots_ = [ax.scatter(x, y, **{"color": COLOURS[0], **style})]
+        elif labels.dtype.kind == "f" and len(np.unique(labels)) > len(COLOURS):
+            self.dots_ = [ax.scatter(x, y, c=labels, **style)]
+            ax.figure.colorbar(self.dots_[0], ax=ax)
+        else:
+            self.dots_ = [
+                ax.scatter(
+                    x[labels == value],
+                    y[labels == value],
+                    **{"color": COLOURS[i % len(COLOURS)], **style},
+                    label=_shorten(value),
+                )
+                for i, value in enumerate(np.unique(labels))
+            ]
+            ax.legend(frameon=False, fontsize="small")
+        ax.set(xlabel=self.axis_names[0], ylabel=self.axis_names[1])
+        _hide_frame(ax)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
 
 
 class KernelDisplay:

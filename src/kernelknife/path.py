@@ -1,7 +1,9 @@
 """Feature paths: every feature's weight as the penalty rises, and when it leaves."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -99,15 +101,20 @@ class PathResult:
     feature_names: np.ndarray
     start: str
     task: str
-    _template: KnifeRegressor | KnifeClassifier = field(repr=False)
+    _template: Any = field(repr=False)
     _job: Job = field(repr=False)
     _trace: Trace = field(repr=False)
+    _publish: Callable[..., None] = field(repr=False)
 
     @classmethod
     def from_trace(
-        cls, template: KnifeRegressor | KnifeClassifier, job: Job, trace: Trace
+        cls, template: Any, job: Job, trace: Trace, publish: Callable[..., None] = publish
     ) -> "PathResult":
-        """Spread the weights of a trace over the user's columns."""
+        """Spread the weights of a trace over the user's columns.
+
+        ``publish(model, job, solution, results)`` turns a clone of the template into the fitted
+        model of a point.
+        """
         points, prepared = trace.points, job.prepared
         w = np.array([point.w for point in points])
         weights = np.array([prepared.user_values(row) for row in w])
@@ -129,6 +136,7 @@ class PathResult:
             _template=template,
             _job=job,
             _trace=trace,
+            _publish=publish,
         )
 
     def __len__(self):
@@ -229,9 +237,9 @@ class PathResult:
         with limited_blas(problem.n_rows):
             return self._fitted(solve_for_count(problem, solver, self._trace, n_features))
 
-    def _fitted(self, solution: Solution) -> KnifeRegressor | KnifeClassifier:
+    def _fitted(self, solution: Solution) -> Any:
         model = clone(self._template).set_params(sparsity=float(solution.sparsity))
-        publish(model, self._job, solution, [(self.start, solution)])
+        self._publish(model, self._job, solution, [(self.start, solution)])
         return model
 
     def warn_not_converged(self, stacklevel: int = 2) -> None:

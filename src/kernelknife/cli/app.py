@@ -361,6 +361,105 @@ def path(
     )
 
 
+Components = Annotated[int, typer.Option("--components", min=1, help="Number of components.")]
+
+
+@app.command()
+def explore(
+    data: Data,
+    colour: Annotated[
+        str | None, typer.Option("--colour", help="Column that only colours the picture.")
+    ] = None,
+    drop: Drop = None,
+    ids: Ids = None,
+    impute: ImputeOption = None,
+    drop_missing: DropMissing = False,
+    components: Components = 2,
+    kernel: KernelOption = Kernel.rbf,
+    sparsity: Annotated[
+        float | None, typer.Option(help="Penalty on the weights; chosen automatically if absent.")
+    ] = None,
+    features: Features = None,
+    seed: Seed = 0,
+    encoding: Encoding = "utf-8",
+    missing: Missing = None,
+    decimal: Decimal = ".",
+    thousands: Thousands = None,
+    sheet: Sheet = None,
+    transpose: Transpose = False,
+    report: Annotated[Path | None, typer.Option(help="Write a report, one HTML file.")] = None,
+    scores: Annotated[Path | None, typer.Option(help="Write the rows' scores as CSV.")] = None,
+    json: Json = False,
+):
+    """Say which columns of a table share components with each other, without a target."""
+    from kernelknife.cli import _explore
+
+    settings = _settings(
+        colour=colour, drop=drop, ids=ids, impute=impute, drop_missing=drop_missing,
+        n_components=components, kernel=kernel, n_features=features, random_state=seed,
+        sparsity="auto" if sparsity is None else sparsity,
+    )  # fmt: skip
+    _explore.explore(
+        data,
+        settings,
+        _reading(encoding, missing, decimal, thousands, sheet, transpose),
+        report=report,
+        scores=scores,
+        json=json,
+    )
+
+
+@app.command()
+def relate(
+    left: Annotated[str, typer.Argument(help="The first table.")],
+    right: Annotated[str, typer.Argument(help="The second table, with the same rows.")],
+    on: Annotated[
+        str | None, typer.Option(help="Column of both tables that names the rows.")
+    ] = None,
+    drop: Drop = None,
+    ids: Ids = None,
+    impute: ImputeOption = None,
+    drop_missing: DropMissing = False,
+    components: Components = 1,
+    kernel: KernelOption = Kernel.rbf,
+    sparsity: Annotated[
+        float | None, typer.Option(help="Penalty on the weights of both tables.")
+    ] = None,
+    hold_out: Annotated[
+        float, typer.Option("--hold-out", help="Share of the rows that judges what was found.")
+    ] = 0.25,
+    seed: Seed = 0,
+    encoding: Encoding = "utf-8",
+    missing: Missing = None,
+    decimal: Decimal = ".",
+    thousands: Thousands = None,
+    sheet: Sheet = None,
+    transpose: Transpose = False,
+    report: Annotated[Path | None, typer.Option(help="Write a report, one HTML file.")] = None,
+    json: Json = False,
+):
+    """Say which columns of two tables go together.
+
+    The exit status is 0 if they do so on held-out rows at the 5 % level, and 1 if not.
+    """
+    from kernelknife.cli import _relate
+
+    settings = _settings(
+        on=on, drop=drop, ids=ids, impute=impute, drop_missing=drop_missing,
+        n_components=components, kernel=kernel, hold_out=hold_out, random_state=seed,
+        sparsity="auto" if sparsity is None else sparsity,
+    )  # fmt: skip
+    code = _relate.relate(
+        left,
+        right,
+        settings,
+        _reading(encoding, missing, decimal, thousands, sheet, transpose),
+        report=report,
+        json=json,
+    )
+    raise typer.Exit(code)
+
+
 @app.command()
 def predict(
     model: Annotated[Path, typer.Argument(help="What select --save wrote.")],

@@ -4,5 +4,12 @@ The report reads results and computes none. Notebooks show the same pieces.
 """
 
 from kernelknife.report.page import build_fragment, build_report, path_fragment
+from kernelknife.report.unlabelled import build_exploration, build_relation
 
-__all__ = ["build_fragment", "build_report", "path_fragment"]
+__all__ = [
+    "build_exploration",
+    "build_fragment",
+    "build_relation",
+    "build_report",
+    "path_fragment",
+]

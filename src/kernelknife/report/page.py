@@ -23,7 +23,7 @@ from kernelknife.report.verdict import verdict_piece
 from kernelknife.selection.comparison import to_errors
 from kernelknife.selection.effects import order_of
 
-__all__ = ["build_fragment", "build_report", "path_fragment"]
+__all__ = ["build_fragment", "build_report", "html_page", "path_fragment"]
 
 ABOUT_WEIGHTS = (
     "The weight is how much of a column the machine uses, between 0 and 1; weights say what is "
@@ -118,6 +118,11 @@ def build_report(selection, source=None, reading=None, *, command=None) -> str:
     str
     """
     title = f"Which columns matter for {selection.table.target_name}"
+    return html_page(title, _body(selection, source, reading, command))
+
+
+def html_page(title, body) -> str:
+    """Return a page of its own with a title, the style sheet and the script."""
     # The policy forbids every request, so that a page never tells anybody that it was opened.
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -126,7 +131,7 @@ def build_report(selection, source=None, reading=None, *, command=None) -> str:
         "style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n"
         f"<title>{escape(title)}</title>\n<style>{_asset('style.css')}</style>\n</head>\n"
         f'<body class="kk">\n<main>\n<h1>{escape(title)}</h1>\n'
-        f"{_body(selection, source, reading, command)}\n</main>\n"
+        f"{body}\n</main>\n"
         f"<script>{_asset('script.js')}</script>\n</body>\n</html>\n"
     )
 

@@ -17,7 +17,14 @@ from kernelknife.report.svg import COLOURS, SHADES, Axis, Chart
 from kernelknife.selection import TIERS
 from kernelknife.selection.comparison import to_errors
 
-__all__ = ["cv_piece", "effects_piece", "feature_table", "pairs_piece", "together_piece"]
+__all__ = [
+    "cv_piece",
+    "effects_piece",
+    "feature_table",
+    "pairs_piece",
+    "target_kinds",
+    "together_piece",
+]
 
 MOST_ROWS = 40  # rows of the table of columns; the rest is counted
 MOST_DISCRETE = 12  # a column with more different values is not shaken
@@ -332,7 +339,7 @@ def pairs_piece(table, names, random_state=0) -> tuple[str, bool]:
     n = len(table.target)
     rng = np.random.default_rng(random_state)
     rows = np.sort(rng.choice(n, min(MOST_DOTS, n), replace=False))
-    kinds, legend = _target_kinds(table, rows)
+    kinds, legend = target_kinds(table, rows)
     values = {name: _shaken(table.features[name], rows, rng) for name in names}
     charts = (
         _pair(table, values, kinds, first, second)
@@ -369,7 +376,7 @@ def _pair(table, values, kinds, first, second):
     return f"<figure>{chart.render()}</figure>"
 
 
-def _target_kinds(table, rows):
+def target_kinds(table, rows):
     """Return the class of the style sheet of every row, and the legend.
 
     Classes have colours of their own, the rarest of many classes share a grey one; a number is cut

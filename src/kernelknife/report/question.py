@@ -11,7 +11,7 @@ from kernelknife.report.elements import percent
 from kernelknife.selection import select_features
 from kernelknife.tables import read_table
 
-__all__ = ["question_piece", "snippet_piece"]
+__all__ = ["changed_arguments", "question_piece", "snippet_piece"]
 
 WEIGHTING_WORDS = {
     "penalised": "as the penalty leaves them",
@@ -99,8 +99,10 @@ def snippet_piece(selection, source, reading, command=None) -> str:
         The command line.
     """
     name = "data.csv" if source in (None, "-") else source
-    read = "".join(f", {code}" for code in _changed(read_table, reading or {}))
-    select = "".join(f",\n    {code}" for code in _changed(select_features, selection.settings))
+    read = "".join(f", {code}" for code in changed_arguments(read_table, reading or {}))
+    select = "".join(
+        f",\n    {code}" for code in changed_arguments(select_features, selection.settings)
+    )
     code = (
         "from kernelknife.selection import select_features\n"
         "from kernelknife.tables import read_table\n\n"
@@ -118,7 +120,7 @@ def snippet_piece(selection, source, reading, command=None) -> str:
     )
 
 
-def _changed(function, arguments):
+def changed_arguments(function, arguments):
     """Return the arguments of a function that differ from their defaults, as code."""
     code = []
     for parameter in signature(function).parameters.values():

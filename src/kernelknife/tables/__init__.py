@@ -10,7 +10,7 @@ a :class:`TableError` that says why and what to do.
 from kernelknife.tables.dates import expand_dates
 from kernelknife.tables.encoding import TableEncoder, outside_range, unseen_levels
 from kernelknife.tables.errors import TableError
-from kernelknife.tables.making import Table, check_column, make_table
+from kernelknife.tables.making import Table, check_column, make_features, make_table
 from kernelknife.tables.notes import reading_notes
 from kernelknife.tables.reading import read_table
 from kernelknife.tables.writing import check_format, table_bytes
@@ -22,6 +22,7 @@ __all__ = [
     "check_column",
     "check_format",
     "expand_dates",
+    "make_features",
     "make_table",
     "outside_range",
     "read_table",

@@ -19,7 +19,7 @@ from kernelknife.tables.dates import expand_dates, plan_dates
 from kernelknife.tables.errors import TableError, listing
 from kernelknife.tables.notes import reading_notes
 
-__all__ = ["Table", "check_column", "make_table"]
+__all__ = ["Table", "check_column", "make_features", "make_table"]
 
 # A target of whole numbers with more different values is taken for a number. Scales with more
 # classes than this are rare, and --task overrides the guess.
@@ -232,6 +232,32 @@ def _without_split_columns(frame, doubts):
     if len(splits) == frame.shape[1]:
         raise TableError("There is no column left beside the target and the split of the rows.")
     return frame.drop(columns=list(splits))
+
+
+def make_features(frame, *, drop=(), ids=(), drop_missing=False, impute=None):
+    """Choose the features of a table without a target, and note what was left out.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    drop, ids, drop_missing, impute : see :func:`make_table`
+
+    Returns
+    -------
+    features : DataFrame
+    rows : ndarray of int
+        Numbers of the rows that are left.
+    notes : tuple of str
+    """
+    number = "row number"
+    while number in frame.columns:
+        number += " "
+    numbered = frame.assign(**{number: np.arange(len(frame))})
+    table = make_table(
+        numbered, number, drop=drop, ids=ids, task="regression", drop_missing=drop_missing,
+        impute=impute,
+    )  # fmt: skip
+    return table.features, table.target.astype(int), table.notes
 
 
 def _as_names(names):

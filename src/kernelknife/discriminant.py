@@ -1,0 +1,411 @@
+"""Kernel discriminants that use few columns, by optimal scoring.
+
+Every class gets a score on each of ``k`` scales, the rows of ``theta`` (n_classes x k), and the
+scores of the rows' classes are predicted by least squares:
+
+    ||Y theta - K_w C - 1 b'||^2 + alpha tr(C' K_w C) + sparsity sum_j w_j,  theta' Y'Y theta = n I.
+
+With one scale fewer than there are classes, every choice of ``theta`` spans the same space, so that
+the weights do not depend on it: they come from one regression with several outputs. An eigenproblem
+of that size then turns the scales so that the first one separates the classes best.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy.special import log_softmax, softmax
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+)
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.model_selection import StratifiedKFold
+from sklearn.utils.validation import validate_data
+
+from kernelknife._prepare import measure_targets
+from kernelknife._rows.arrays import ArrayRows
+from kernelknife._rows.opening import check_sample_weight, refuse_lazy_rows
+from kernelknife._search import StartSettings, find_weights, solve_for_count
+from kernelknife._spectral import (
+    TableSelector,
+    check_count,
+    check_fixed_weights,
+    check_penalty,
+    make_regressor,
+    solution_at,
+    table_job,
+    with_targets,
+)
+from kernelknife._support.checks import check_number
+from kernelknife._support.progress import Task, root_task
+from kernelknife._support.threads import limited_blas
+from kernelknife.estimators import (
+    FLOATS,
+    STARTS,
+    Job,
+    KnifeRegressor,
+    draw_seed,
+    make_solver,
+    trace_path,
+    warn_not_converged,
+)
+from kernelknife.machine import build_machine
+from kernelknife.model_selection import KnifeRegressorCV
+from kernelknife.solvers import Solution
+
+__all__ = ["KnifeDiscriminant"]
+
+FOLDS = 5
+LEAST_SHARE = 1e-6  # a share of variance so close to 0 or 1 is taken for that much away from it
+
+
+class KnifeDiscriminant(
+    TableSelector,
+    CallbackSupportMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    ClassifierMixin,
+    TransformerMixin,
+    BaseEstimator,
+):
+    """Kernel discriminant analysis, and the few columns that separate the classes.
+
+    A weight between 0 and 1 sits on every column inside a kernel and is learned by optimal
+    scoring; most weights become exactly zero. The model gives discriminant scores of new rows
+    (``transform``) and classes (``predict``), for any number of classes.
+
+    Parameters
+    ----------
+    n_components : int, default=None
+        Number of discriminants that ``transform`` returns, at most one fewer than classes; None
+        returns all. Weights and predictions use all of them.
+    kernel : str or Kernel, default="rbf"
+        See :class:`KnifeRegressor`.
+    alpha : float or "auto", default=1.0
+        Penalty on the squared norm of the machine. "auto" chooses it together with an automatic
+        ``sparsity``, as :class:`KnifeRegressorCV` does.
+    sparsity : float or "auto", default=1.0
+        Penalty on the sum of the weights; the larger, the fewer columns. "auto" chooses it by the
+        error of the scores over five folds.
+    n_features_to_select : int, default=None
+        Exactly this many columns (or groups) instead of a ``sparsity``.
+    weights : float or array-like of shape (n_features,), default=None
+        Weights to keep as they are instead of learning them.
+    solver, start, standardize, feature_groups, feature_costs : see :class:`KnifeRegressor`
+    n_centers : int, default=None
+        Build the machine on so many centres instead of on all rows. None takes all rows up to
+        1,500 of them, and 300 centres beyond.
+    centers, memory_budget, max_iter, tol : see :class:`KnifeRegressor`
+    random_state : int, RandomState or None, default=None
+        For centres and folds; None makes every fit the same.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+    weights_ : ndarray of shape (n_features,)
+        Weights of the columns, many of them exactly zero.
+    eigenvalues_ : ndarray of shape (n_classes - 1,)
+        Share of the variance of each scale of class scores that the machine explains, the largest
+        first.
+    scalings_ : ndarray of shape (n_classes, n_classes - 1)
+        The score of each class on each scale, ``theta``.
+    priors_ : ndarray of shape (n_classes,)
+        Shares of the classes.
+    alpha_, sparsity_ : float
+        The penalties of the returned model.
+    objective_, kkt_residual_, converged_, n_iter_ : see :class:`KnifeRegressor`
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        For data frames.
+
+    Notes
+    -----
+    Rows are assigned as in flexible discriminant analysis (Hastie, Tibshirani and Buja): by the
+    distance of their discriminant scores to the means of the classes, each scale by its variance
+    within the classes, with the shares of the classes as prior.
+
+    See Also
+    --------
+    KnifeClassifier : One score per class, with losses made for classification.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_wine
+    >>> from kernelknife import KnifeDiscriminant
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = KnifeDiscriminant(sparsity=10.0).fit(X[::2], y[::2])
+    >>> model.transform(X[1::2]).shape
+    (89, 2)
+    >>> bool(model.score(X[1::2], y[1::2]) > 0.95)
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        kernel: Any = "rbf",
+        *,
+        alpha: Any = 1.0,
+        sparsity: Any = 1.0,
+        n_features_to_select: int | None = None,
+        weights: Any = None,
+        solver: str = "eliminate",
+        start: str = "auto",
+        standardize: bool = True,
+        feature_groups: Any = None,
+        feature_costs: Any = None,
+        n_centers: int | None = None,
+        centers: Any = "kmeans++",
+        memory_budget: float = 2**31,
+        max_iter: int | None = None,
+        tol: float = 1e-4,
+        random_state: Any = None,
+    ):
+        self.n_components = n_components
+        self.kernel = kernel
+        self.alpha = alpha
+        self.sparsity = sparsity
+        self.n_features_to_select = n_features_to_select
+        self.weights = weights
+        self.solver = solver
+        self.start = start
+        self.standardize = standardize
+        self.feature_groups = feature_groups
+        self.feature_costs = feature_costs
+        self.n_centers = n_centers
+        self.centers = centers
+        self.memory_budget = memory_budget
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    # -- fitting ----------------------------------------------------------------------
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "KnifeDiscriminant":
+        """Find the weights and the discriminants.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A row of weight 2 counts as two rows.
+
+        Returns
+        -------
+        self : object
+        """
+        self._check_parameters()
+        refuse_lazy_rows(X, type(self).__name__)
+        X, y = validate_data(self, X, y, dtype=FLOATS, ensure_all_finite=False)
+        s = check_sample_weight(sample_weight, len(X))
+        # This refuses missing values, numbers that are no classes, and a single class.
+        measure_targets(ArrayRows(X, y, s), "classification", standardize=False, robust=False)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        self.priors_ = np.bincount(codes, s) / s.sum()
+        if self.n_components is not None and self.n_components >= len(self.classes_):
+            raise ValueError(
+                f"n_components={self.n_components}, but {len(self.classes_)} classes have at most "
+                f"{len(self.classes_) - 1} discriminant(s)."
+            )
+        theta = class_scores(self.priors_)
+        regressor = make_regressor(self, len(X), draw_seed(self.random_state))
+        regressor.set_params(start=self.start)
+        names = getattr(self, "feature_names_in_", None)
+        # Rows that are left out by a weight of zero have no part in anything below.
+        counted = s > 0
+        X, codes, s = X[counted], codes[counted], s[counted]
+        grid = None
+        if self._searches:
+            grid = self._choose(regressor, X, theta[codes], codes, s)
+        job = with_targets(table_job(regressor, X, names, s), theta[codes])
+        self.alpha_ = job.problem.alpha
+        with limited_blas(job.problem.n_rows), root_task(self, total=None) as task:
+            solution = self._solve(job, regressor, grid, task)
+            self._publish(job, solution, theta, codes, s)
+        if not self.converged_:
+            warn_not_converged(type(self).__name__, [solution], stacklevel=4)
+        return self
+
+    def _check_parameters(self) -> None:
+        if self.n_components is not None:
+            check_number(self.n_components, "n_components", low=1, integer=True)
+        check_penalty(self.sparsity)
+        if isinstance(self.alpha, str):
+            if self.alpha != "auto":
+                raise ValueError(f"alpha must be a number or 'auto', got {self.alpha!r}.")
+            if not self._searches:
+                raise ValueError("alpha='auto' is chosen together with sparsity='auto': pass both.")
+        if self.start not in STARTS:
+            raise ValueError(f"Unknown start {self.start!r}. Known names: {', '.join(STARTS)}.")
+
+    @property
+    def _searches(self) -> bool:
+        """Whether folds choose the penalty."""
+        fixed = self.weights is not None or self.n_features_to_select is not None
+        return isinstance(self.sparsity, str) and not fixed
+
+    def _solve(
+        self, job: Job, regressor: KnifeRegressor, grid: np.ndarray | None, task: Task
+    ) -> Solution:
+        """Return the solution that the parameters ask for; ``grid`` ends at a chosen penalty."""
+        if self.weights is not None:
+            return solution_at(job, check_fixed_weights(self.weights, job))
+        if self.n_features_to_select is not None:
+            wanted = check_count(self.n_features_to_select, job.problem.n_weights)
+            trace = trace_path(regressor, job, task=task)
+            return solve_for_count(job.problem, make_solver(self), trace, wanted)
+        if grid is not None:
+            return trace_path(regressor, job, grid, task=task).points[-1]
+        settings = StartSettings(self.start, seed=job.seed)
+        watch = task.watch("iteration")
+        return find_weights(
+            job.problem, make_solver(self), settings, float(self.sparsity), callback=watch
+        )[0]
+
+    def _choose(
+        self,
+        regressor: KnifeRegressor,
+        X: np.ndarray,
+        U: np.ndarray,
+        codes: np.ndarray,
+        s: np.ndarray,
+    ) -> np.ndarray:
+        """Return the penalties of a path up to the one that the folds choose; set ``alpha``."""
+        fewest = int(np.bincount(codes).min())
+        if fewest < 2:
+            raise ValueError(
+                "sparsity='auto' needs at least two rows of every class to make folds, got "
+                f"{fewest} of class {self.classes_[int(np.bincount(codes).argmin())]!r}: pass a "
+                "number."
+            )
+        folds = StratifiedKFold(min(FOLDS, fewest), shuffle=True, random_state=0)
+        options = {
+            name: value
+            for name, value in regressor.get_params(deep=False).items()
+            if name in KnifeRegressorCV().get_params(deep=False)
+        }
+        alphas = None if isinstance(self.alpha, str) else self.alpha
+        search = KnifeRegressorCV(
+            **options, alphas=alphas, include_all=False, cv=list(folds.split(X, codes))
+        )
+        search.fit(X, U, sample_weight=s)
+        regressor.set_params(alpha=search.alpha_)
+        grid = search.path_.sparsities
+        return grid[grid <= search.sparsity_ * (1.0 + 1e-12)]
+
+    def _publish(
+        self, job: Job, solution: Solution, theta: np.ndarray, codes: np.ndarray, s: np.ndarray
+    ) -> None:
+        """Set the fitted attributes from the weights of a solution."""
+        machine = build_machine(job.prepared, job.built, solution.w, solution.C, solution.b)
+        fitted = machine.scores(job.prepared.rows)
+        # The scales are turned to where the machine explains most; for two classes there is one.
+        explained = theta[codes].T @ (s[:, None] * fitted) / s.sum()
+        values, turn = np.linalg.eigh(0.5 * (explained + explained.T))
+        values, turn = values[::-1], turn[:, ::-1]
+        turn = turn * np.where(turn[np.abs(turn).argmax(axis=0), np.arange(len(turn))] < 0, -1, 1)
+        self.eigenvalues_ = np.clip(values, 0.0, 1.0)
+        self.scalings_ = theta @ turn
+        self.weights_ = job.prepared.user_values(solution.w)
+        self.sparsity_ = solution.sparsity
+        self.objective_ = solution.objective
+        self.kkt_residual_ = solution.kkt_residual
+        self.converged_ = solution.converged
+        self.n_iter_ = max(solution.n_iter, 1)
+        self._machine = replace(
+            machine, coef=machine.coef @ turn, intercept=machine.intercept @ turn
+        )
+
+    # -- scores and classes -----------------------------------------------------------
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components or len(self.classes_) - 1
+
+    def transform(self, X: Any) -> Any:
+        """Return the discriminant scores of rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+        """
+        return self._scores(X)[:, : self._n_features_out]
+
+    def _log_posterior(self, X: Any) -> np.ndarray:
+        """Return the logarithm of every class's posterior, up to a constant per row.
+
+        On a scale of which the share ``e`` is explained, the scores of a class have the mean
+        ``e theta``, and the variance within the classes is ``e (1 - e)``.
+        """
+        scores = self._scores(X)
+        share = np.clip(self.eigenvalues_, LEAST_SHARE, 1.0 - LEAST_SHARE)
+        means = share * self.scalings_
+        axes = means / (share * (1.0 - share))
+        # The term that is quadratic in the scores is the same for all classes.
+        return scores @ axes.T - 0.5 * (means * axes).sum(axis=1) + np.log(self.priors_)
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return the log odds of the second of two classes, or one column per class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+        """
+        posterior = self._log_posterior(X)
+        if len(self.classes_) == 2:
+            return posterior[:, 1] - posterior[:, 0]
+        return log_softmax(posterior, axis=1)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        posterior = self._log_posterior(X)
+        return self.classes_[np.argmax(posterior, axis=1)]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return class probabilities of normal scores with a common covariance.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        return softmax(self._log_posterior(X), axis=1)
+
+
+def class_scores(priors: np.ndarray) -> np.ndarray:
+    """Return scores of classes on one scale fewer: mean 0 and covariance I over the rows.
+
+    Two classes get the standardised code of -1 and +1.
+    """
+    g = len(priors)
+    root = np.sqrt(priors)
+    # An orthonormal basis of what is orthogonal to the square roots of the shares.
+    basis = np.linalg.qr(np.column_stack([root, np.eye(g)[:, 1:]]))[0][:, 1:]
+    basis = basis * np.where(basis[-1] < 0, -1.0, 1.0)
+    return basis / root[:, None]
