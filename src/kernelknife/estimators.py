@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state
@@ -40,6 +39,7 @@ from kernelknife._search import (
 from kernelknife._support.checks import check_number
 from kernelknife._support.progress import SILENT, Task, root_task
 from kernelknife._support.threads import limited_blas
+from kernelknife._support.versions import CallbackSupportMixin, with_callbacks
 from kernelknife.effects import Effect, EffectTable, decompose, evaluate_effect, rank_effects
 from kernelknife.kernels import check_kernel
 from kernelknife.losses import Loss, check_loss
@@ -146,6 +146,7 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
         Returns
         -------
         self : object
+            The fitted estimator.
         """
         job = prepare_job(self, X, y, sample_weight)
         rows = job.problem.n_rows if self.n_jobs is None else 0
@@ -274,10 +275,12 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows to compare with each other.
 
         Returns
         -------
         before, after : ndarray of shape (n_samples, n_samples)
+            The two matrices.
         """
         check_is_fitted(self)
         rows = self._rows_to_predict(X)
@@ -322,6 +325,7 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
         Returns
         -------
         Effect
+            The grid of every column and the values on it.
         """
         check_is_fitted(self)
         return evaluate_effect(self._machine, self._column_names(), columns)
@@ -332,10 +336,12 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows at which the effects are wanted.
 
         Returns
         -------
         constant : ndarray of shape (n_outputs,)
+            What is left when all effects are zero.
         effects : dict
             From names of columns to arrays of shape (n_samples, n_outputs). Constant and effects
             add up to the prediction of a regressor, or to the scores of a classifier.
@@ -375,6 +381,7 @@ class _BaseKnife(CallbackSupportMixin, SelectorMixin, BaseEstimator, ABC):
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            One prediction per row.
         """
         rows = self._rows_to_predict(X)
         with limited_blas(max(rows.shape[0], len(self._machine.vectors))):
@@ -423,6 +430,7 @@ class KnifeRegressor(RegressorMixin, _BaseKnife):
     standardize : bool, default=True
         Standardise the columns of X, and y, so that units do not matter.
     fit_intercept : bool, default=True
+        Whether the machine has a constant that is not penalised.
     feature_groups : array-like of shape (n_features,) or dict, default=None
         Columns that share one weight, such as the one-hot columns of one variable: a label
         per column, or a mapping from group names to lists of columns.
@@ -481,6 +489,7 @@ default="kmeans++"
     sparsity_ : float
         The penalty of the returned model.
     n_features_in_ : int
+        Number of columns that ``fit`` saw.
     feature_names_in_ : ndarray of str
         For data frames.
 
@@ -536,11 +545,16 @@ class KnifeClassifier(ClassifierMixin, _BaseKnife):
         object from :mod:`kernelknife.losses`.
     alpha : float, default=1.0
         Penalty on the squared norm of the machine; ``SVC``'s ``C`` is ``1 / (2 alpha)``.
-    sparsity, n_features_to_select, relax, learn_weights : see :class:`KnifeRegressor`
-    solver, start, n_starts : see :class:`KnifeRegressor`
-    standardize, fit_intercept, feature_groups, feature_costs : see :class:`KnifeRegressor`
-    n_centers, centers, refresh_centers, memory_budget : see :class:`KnifeRegressor`
-    max_iter, tol, n_jobs, random_state : see :class:`KnifeRegressor`
+    sparsity, n_features_to_select, relax, learn_weights : as in KnifeRegressor
+        See :class:`KnifeRegressor`.
+    solver, start, n_starts : as in KnifeRegressor
+        See :class:`KnifeRegressor`.
+    standardize, fit_intercept, feature_groups, feature_costs : as in KnifeRegressor
+        See :class:`KnifeRegressor`.
+    n_centers, centers, refresh_centers, memory_budget : as in KnifeRegressor
+        See :class:`KnifeRegressor`.
+    max_iter, tol, n_jobs, random_state : as in KnifeRegressor
+        See :class:`KnifeRegressor`.
 
     Attributes
     ----------
@@ -568,10 +582,12 @@ class KnifeClassifier(ClassifierMixin, _BaseKnife):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows to score.
 
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
+            The scores; the larger, the surer the class.
         """
         rows = self._rows_to_predict(X)
         with limited_blas(max(rows.shape[0], len(self._machine.vectors))):
@@ -586,10 +602,12 @@ class KnifeClassifier(ClassifierMixin, _BaseKnife):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows to predict.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
+            One probability per class; those of a row add up to 1.
         """
         rows = self._rows_to_predict(X)
         with limited_blas(max(rows.shape[0], len(self._machine.vectors))):

@@ -4,7 +4,7 @@
 :class:`Selection` that it returns.
 """
 
-from kernelknife.selection.result import Effect, Feature, HeldOut, Score, Selection, versions
+from kernelknife.selection.result import Effect, Feature, HeldOut, Score, Selection
 from kernelknife.selection.select import select_features
 
-__all__ = ["Effect", "Feature", "HeldOut", "Score", "Selection", "select_features", "versions"]
+__all__ = ["Effect", "Feature", "HeldOut", "Score", "Selection", "select_features"]

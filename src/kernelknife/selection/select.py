@@ -5,6 +5,7 @@ import time
 
 import numpy as np
 
+from kernelknife._support.versions import versions
 from kernelknife.model_selection import KnifeClassifierCV, KnifeRegressorCV
 from kernelknife.selection.comparison import (
     advantage_over_constant,
@@ -14,7 +15,7 @@ from kernelknife.selection.comparison import (
     mean_score,
 )
 from kernelknife.selection.effects import find_effects, find_interactions
-from kernelknife.selection.result import Feature, Selection, versions
+from kernelknife.selection.result import Feature, Selection
 from kernelknife.selection.splitting import FEWEST_ROWS, split_held_out
 from kernelknife.tables import TableEncoder, TableError, make_table
 
@@ -59,6 +60,7 @@ def select_features(
     Parameters
     ----------
     frame : DataFrame
+        One row per observation, one column per variable, the target among them.
     target : str
         Name of the column to predict.
     drop, ids : sequence of str, default=()
@@ -95,14 +97,16 @@ def select_features(
         Number of centres of the machine. 0 is the exact method. "auto" lets the number of rows
         decide: see :class:`kernelknife.KnifeRegressorCV`.
     random_state : int, default=0
+        Seed of everything random.
     n_jobs : int, default=None
         Number of folds to run at the same time.
     callbacks : sequence, default=()
-        scikit-learn callbacks, such as a progress bar.
+        Callbacks of scikit-learn, such as a progress bar.
 
     Returns
     -------
     Selection
+        The selected columns, their errors and the fitted model.
 
     Examples
     --------
