@@ -64,3 +64,9 @@ def write_folder(tmp_path):
         return folder
 
     return write
+
+
+@pytest.fixture
+def callbacks():
+    """The module ``sklearn.callback``, which scikit-learn has since version 1.9."""
+    return pytest.importorskip("sklearn.callback")

@@ -17,6 +17,7 @@ from kernelknife.datasets import (
     load_colon,
     load_parkinsons,
     load_vowel,
+    make_genes,
     make_skin_of_orange,
 )
 from kernelknife.datasets._measured import COLON, PARKINSONS, VOWEL, fingerprint
@@ -251,3 +252,28 @@ def test_skin_of_the_orange_is_the_papers():
     assert radius.max() <= 16
     assert X.shape == (500, 7)
     assert y.sum() == 250
+
+
+def test_genes_come_in_modules_and_few_of_them_differ():
+    genes = make_genes(400, 60, 3, shift=2.0, random_state=0)
+    tumor = genes.target == "tumor"
+    assert genes.data.shape == (800, 60)
+    assert list(genes.relevant) == [0, 10, 20]
+    difference = genes.data[tumor].mean(axis=0) - genes.data[~tumor].mean(axis=0)
+    # Differences of 400 pairs of deviation 1 have standard errors of about 0.07.
+    assert np.allclose(difference[genes.relevant], [2.0, -2.0, 2.0], atol=0.3)
+    assert (abs(np.delete(difference, genes.relevant)) < 0.3).all()
+    correlation = np.corrcoef(genes.data[~tumor].T)
+    inside = correlation[:10, :10][~np.eye(10, dtype=bool)]
+    assert inside.min() > 0.3
+    assert abs(correlation[:10, 10:]).max() < 0.25
+    # Both tissues of a patient are there, and they resemble each other.
+    assert (np.bincount(genes.groups) == 2).all()
+    pairs = genes.data[genes.groups.argsort(kind="stable")].reshape(400, 2, 60)
+    assert np.corrcoef(pairs[:, 0, 25], pairs[:, 1, 25])[0, 1] > 0.0
+    assert genes.feature_names[59] == "g059"
+
+
+def test_genes_are_refused_where_modules_do_not_suffice():
+    with pytest.raises(ValueError, match="more than the 2 modules"):
+        make_genes(10, 20, n_relevant=3)

@@ -1,5 +1,6 @@
 """Every Python snippet in the documents runs, and the README's commands are what CI runs."""
 
+import importlib
 import re
 import runpy
 from pathlib import Path
@@ -36,11 +37,8 @@ def test_snippets_run(page):
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 @pytest.mark.usefixtures("no_windows")
-def test_examples_run(example, request, monkeypatch):
-    if "load_" in example.read_text(encoding="utf-8").replace("load_wine", "").replace(
-        "load_diabetes", ""
-    ):
-        monkeypatch.setenv("KERNELKNIFE_DATA", str(request.getfixturevalue("paper_data")))
+def test_examples_run(example):
+    """They need no data but what is shipped or simulated."""
     runpy.run_path(str(example))
 
 
@@ -70,6 +68,60 @@ def test_pictures_exist():
     for page in PAGES:
         for target in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", (ROOT / page).read_text("utf-8")):
             assert ((ROOT / page).parent / target).is_file(), target
+
+
+LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
+
+
+def anchors(page):
+    """Return the anchors of a page's headings, as they are made from their words."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", [*PAGES, "CODE_OF_CONDUCT.md", "SECURITY.md"])
+def test_no_link_is_dead(page):
+    """Links to files and to headings; what sphinx makes is looked at by sphinx."""
+    here = ROOT / page
+    for link in LINK.findall(here.read_text(encoding="utf-8")):
+        if "://" in link or link.startswith(("mailto:", "gallery/", "../gallery/")):
+            continue
+        place, _, anchor = link.partition("#")
+        target = (here.parent / place).resolve() if place else here
+        assert target.exists(), f"{page} links to {link}"
+        if anchor:
+            assert anchor in anchors(target), f"{page} links to {link}"
+
+
+def test_the_paper_has_its_parts_and_its_references():
+    text = (ROOT / "docs" / "paper" / "paper.md").read_text(encoding="utf-8")
+    references = (ROOT / "docs" / "paper" / "paper.bib").read_text(encoding="utf-8")
+    for part in ("Summary", "Statement of need", "State of the field", "Functionality"):
+        assert f"\n# {part}\n" in text
+    body = text.split("---", 2)[2]
+    assert 250 <= len(body.split()) <= 1750, "the journal's limits"
+    cited = set(re.findall(r"@(\w+)", body))
+    known = set(re.findall(r"^@\w+\{(\w+),", references, re.MULTILINE))
+    assert cited == known
+    figures = set(re.findall(r"\\autoref\{([\w:]+)\}", body))
+    assert figures == set(re.findall(r"\\label\{([\w:]+)\}", body))
+    # The figure of claims is that of the reproduction.
+    claims = re.search(
+        r"(\d+) of (\d+) claims hold", (ROOT / "docs" / "reproduction.md").read_text()
+    )
+    assert f"{claims[1]} of the {claims[2]} claims" in " ".join(body.split())
+
+
+def test_the_command_page_is_made_from_the_command(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    commands = importlib.import_module("commands")
+    monkeypatch.setattr(commands, "OUTPUT", tmp_path / "generated" / "commands.md")
+    commands.write_reference()
+    text = commands.OUTPUT.read_text(encoding="utf-8")
+    for name in ("select", "report", "path", "predict", "demo", "reproduce"):
+        assert f"## kernelknife {name}\n" in text
+    assert "--target" in text
+    assert "Usage: kernelknife select" in text
 
 
 def test_a_kernel_of_your_own_from_the_guide(rng):

@@ -11,7 +11,6 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.callback import ProgressBar
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectFromModel
 from sklearn.kernel_ridge import KernelRidge
@@ -372,15 +371,16 @@ def test_select_from_model_and_selector_in_a_pipeline(sinusoid):
     assert cross_val_score(pipe, X, y, cv=3).mean() > 0.5
 
 
-def test_progress_bar_and_silence(sinusoid, capfd):
+def test_progress_bar_and_silence(sinusoid, capfd, callbacks):
     model = KnifeRegressor(sparsity=5.0)
     model.fit(*sinusoid)
     assert capfd.readouterr() == ("", "")
-    shown = KnifeRegressor(sparsity=5.0).set_callbacks(ProgressBar()).fit(*sinusoid)
+    shown = KnifeRegressor(sparsity=5.0).set_callbacks(callbacks.ProgressBar()).fit(*sinusoid)
     assert "KnifeRegressor" in capfd.readouterr().out
     assert_array_equal(shown.weights_, model.weights_)
 
 
+@pytest.mark.usefixtures("callbacks")
 def test_a_callback_can_stop_the_fit(sinusoid):
     class StopAtThree:
         def __init__(self):

@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 import skops.io
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.callback import ProgressBar
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -243,11 +242,11 @@ def test_pipeline_pickle_and_skops(fitted, sinusoid):
         assert_array_equal(loaded.predict(X), model.predict(X))
 
 
-def test_progress_shows_the_tree(sinusoid, capfd):
+def test_progress_shows_the_tree(sinusoid, capfd, callbacks):
     KnifeRegressorCV(**SMALL).fit(*sinusoid)
     assert capfd.readouterr() == ("", "")
     for jobs in (1, 2):
-        model = KnifeRegressorCV(**SMALL, n_jobs=jobs).set_callbacks(ProgressBar())
+        model = KnifeRegressorCV(**SMALL, n_jobs=jobs).set_callbacks(callbacks.ProgressBar())
         model.fit(*sinusoid)
         shown = capfd.readouterr().out
         for word in ("cv", "comparing", "path"):

@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.callback import ProgressBar
 from sklearn.exceptions import ConvergenceWarning
 
 from kernelknife import KnifeClassifier, KnifeRegressor, knife_path
@@ -178,10 +177,10 @@ def test_the_paper_solver_follows_a_path_too():
     assert set(np.argsort(path.ranking)[:3]) <= set(range(5))
 
 
-def test_progress_is_shown_when_asked(sinusoid, capfd):
+def test_progress_is_shown_when_asked(sinusoid, capfd, callbacks):
     knife_path(*sinusoid, sparsities=5)
     assert capfd.readouterr() == ("", "")
-    knife_path(*sinusoid, sparsities=5, callbacks=[ProgressBar()])
+    knife_path(*sinusoid, sparsities=5, callbacks=[callbacks.ProgressBar()])
     assert "path" in capfd.readouterr().out
 
 

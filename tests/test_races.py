@@ -99,6 +99,32 @@ def test_every_method_says_what_and_why(races):
         assert method.settings.endswith(".")
 
 
+def test_names_that_python_removed_are_put_back(races):
+    """STG asks ``collections`` for classes that have moved to ``collections.abc``."""
+    import collections
+    import collections.abc
+
+    before = set(vars(collections))
+    races.peers._restore_collections()
+    try:
+        assert collections.Sequence is collections.abc.Sequence
+        assert collections.Set is collections.abc.Set
+    finally:
+        for name in set(vars(collections)) - before:
+            delattr(collections, name)
+
+
+def test_the_page_says_who_is_not_here_and_what_is_doubtful(races):
+    page = races.page.render()
+    absent = page.split("## Who is not here, and why")[1].split("\n## ")[0]
+    for name in ("KOS", "mixKernel", "knockpy", "botorch/issues/3360", "STG"):
+        assert name in absent
+    assert "botorch#3360" in races.peers.METHODS["MAP-SAAS"].settings
+    assert {"ipss, boosting", "hidimstat CFI, forest"} <= set(races.peers.METHODS)
+    # What is most worth knowing comes first.
+    assert page.index("## In short") < page.index("## How it was done")
+
+
 def test_slow_and_failed_cells_are_not_begun_again(races):
     options = SimpleNamespace(
         methods=["univariate F"], problems=["orange, 6 noise"], seeds=3, threads=1, budget=10.0

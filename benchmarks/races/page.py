@@ -21,6 +21,7 @@ PAGE = ROOT / "docs" / "benchmarks.md"
 PICTURES = ROOT / "docs" / "images"
 OURS, OURS_CV = "kernelknife path", "kernelknife CV"
 NEAR = 0.05  # methods whose recall is within this of the best count as equally good
+SOLVED = 0.9  # recall from which on a problem counts as solved
 GOOD = 0.6  # a problem counts as solvable where some method's recall is above this
 TEMPLATE = Path(__file__).with_suffix(".md").read_text(encoding="utf-8")
 FLOOR = "fifty kernel matrices and factorisations"  # as benchmarks/small.py names its row
@@ -237,6 +238,43 @@ def path_cost_claim(small):
         "A 50-point path at 100 x 50 takes at most 60 KernelRidge fits and predictions",
         ", ".join(f"{ratio:.0f}" for ratio in ratios) + " on three draws",
         max(ratios) <= 60,
+    )
+
+
+def short_sentences(races, small):
+    """Return the verdicts as a list of sentences."""
+    lines = []
+    for claim, measured, holds in (
+        recall_of_peers_claim(races),
+        fastest_claim(races),
+        gpytorch_claim(races),
+        path_cost_claim(small),
+    ):
+        verdict = "This holds" if holds else "This does not hold"
+        lines.append(f"- {claim}. {verdict}: {measured}.")
+    return "\n".join(lines)
+
+
+def summary_table(races, most=10):
+    """Return the methods that solve most problems, with their times."""
+    shown = [problem for problem in races.problems if problem[2]]
+    lines = []
+    for method in races.methods:
+        if method == OURS_CV:
+            continue
+        recalls = [races.mean(method, problem, "recall") for problem in shown]
+        known = [value for value in recalls if value is not None]
+        if not known:
+            continue
+        seconds = [races.seconds(method, problem) for problem in shown]
+        solved = sum(value >= SOLVED for value in known)
+        unfinished = len(shown) - len(known)
+        middle = np.median([value for value in seconds if value is not None])
+        lines.append((method, solved, unfinished, middle))
+    lines.sort(key=lambda line: (-line[1], line[3]))
+    return table(
+        ("method", "problems solved", "not finished, or failed", "median seconds"),
+        [(m, solved, late or "", short_time(middle)) for m, solved, late, middle in lines[:most]],
     )
 
 
@@ -594,6 +632,9 @@ def render():
         runs=f"{len(races.rows):,}",
         n_methods=len(races.methods),
         n_problems=len(races.problems),
+        short=short_sentences(races, small),
+        summary=summary_table(races),
+        n_synthetic=sum(problem[2] for problem in races.problems),
         verdicts=verdicts(races, small),
         recalls=recalls,
         legend=legend,

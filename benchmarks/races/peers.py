@@ -362,7 +362,9 @@ def map_saas(race, seed, threads):
     EnsembleMapSaasSingleTaskGP with its four global shrinkages, fitted by fit_gpytorch_mll, inputs
     scaled to the unit cube and outcomes standardised, as the documentation asks. The score is the
     median inverse length of the ensemble. Classes are regressed as -1 and 1: it has no likelihood
-    for them.
+    for them. Its prior has an open defect (botorch#3360): the global shrinkage stands on the other
+    side of the fraction than in the method's paper and in botorch's fully Bayesian model, so read
+    its figures with that in mind.
     """
     import torch
     from botorch.fit import fit_gpytorch_mll
@@ -521,16 +523,28 @@ def lassonet_path(race, seed, threads):
     return Outcome(scores, np.asarray(best.selected, dtype=bool), predict)
 
 
+def _restore_collections():
+    """Put the abstract classes back where they were before Python 3.10."""
+    import collections
+    import collections.abc
+
+    for name in collections.abc.__all__:
+        if not hasattr(collections, name):
+            setattr(collections, name, getattr(collections.abc, name))
+
+
 @method("STG", "stg")
 def stochastic_gates(race, seed, threads):
     """A network with a stochastic gate on every feature.
 
-    It no longer runs on Python 3.10 and later (it asks `collections` for what has moved to
-    `collections.abc`), and is raced as it is. The authors' examples. Regression: layers 500, 50,
-    10, lam = 0.1, 3,000 epochs; classification: layers 60, 20, lam = 0.5, 5,000 epochs; tanh, SGD
-    at rate 0.1 on all rows at once. The score is the gate, the selection the gates that are open.
+    It asks `collections` for what moved to `collections.abc` in Python 3.10; the names are put back
+    while it runs. The authors' examples. Regression: layers 500, 50, 10, lam = 0.1, 3,000 epochs;
+    classification: layers 60, 20, lam = 0.5, 5,000 epochs; tanh, SGD at rate 0.1 on all rows at
+    once. The score is the gate, the selection the gates that are open.
     """
     import torch
+
+    _restore_collections()
     from stg import STG
 
     torch.manual_seed(seed)
@@ -592,3 +606,52 @@ def mrmr_(race, seed, threads):
     frame = pd.DataFrame(race.X)
     chosen = fit(frame, pd.Series(race.y), K=race.k, show_progress=False, n_jobs=threads)
     return Outcome(_picked(chosen, race.X.shape[1]))
+
+
+# -- error rates ----------------------------------------------------------------------------------
+
+
+@method("ipss, boosting", "ipss")
+def ipss_boosting(race, seed, threads):
+    """Integrated path stability selection over importances of gradient boosting.
+
+    Defaults, which choose between regression and classification by themselves. The score is the
+    expected number of false positives with its sign turned, and where these are equal the q-value;
+    the selection has a false discovery rate of 0.1, as in the package's examples. It has no
+    predictor.
+    """
+    from ipss import ipss
+
+    np.random.seed(seed)  # noqa: NPY002 - the package draws from NumPy's global generator
+    found = ipss(race.X, race.y, n_jobs=threads)
+    p = race.X.shape[1]
+    q, efp = (np.array([found[name][j] for j in range(p)]) for name in ("q_values", "efp_scores"))
+    return Outcome(-efp - 1e-6 * q, q <= 0.1)
+
+
+@method("hidimstat CFI, forest", "hidimstat")
+def conditional_importance(race, seed, threads):
+    """Conditional feature importance of a random forest, tested on held-out rows.
+
+    A quarter of the rows is held out, as for the permutation importances; a forest and CFI with
+    their defaults (50 permutations, each feature predicted from the others by ridge regression).
+    The score is the importance; the selection has p-values below 0.05. The predictor is the forest.
+    """
+    from hidimstat import CFI
+    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+    from sklearn.metrics import log_loss
+    from sklearn.model_selection import train_test_split
+
+    classes = race.task == "classification"
+    forest = (RandomForestClassifier if classes else RandomForestRegressor)(
+        n_jobs=threads, random_state=seed
+    )
+    X, X_out, y, y_out = train_test_split(
+        race.X, race.y, random_state=seed, stratify=race.y if classes else None
+    )
+    forest.fit(X, y)
+    settings = {"method": "predict_proba", "loss": log_loss} if classes else {}
+    found = CFI(forest, random_state=seed, n_jobs=threads, **settings)
+    found.fit(X, y)
+    scores = np.ravel(found.importance(X_out, y_out))
+    return Outcome(scores, np.ravel(found.pvalues_) < 0.05, forest.predict)

@@ -38,6 +38,8 @@ LIBRARIES = (
     "skrebate",
     "mrmr",
     "pyHSICLasso",
+    "ipss",
+    "hidimstat",
     "pandas",
     "threadpoolctl",
     "sklearn.ensemble",

@@ -61,6 +61,7 @@ class SIS(_Ranker):
     Parameters
     ----------
     n_features_to_select : int, default=1
+        Number of features to keep.
 
     Attributes
     ----------
@@ -70,6 +71,7 @@ class SIS(_Ranker):
     ranking_ : ndarray of int of shape (n_features,)
         1 for the best feature.
     support_ : ndarray of bool of shape (n_features,)
+        Which features are kept.
     task_ : {"regression", "classification"}
         What the target was taken for: texts, truth values and at most ten different whole
         numbers are classes.
@@ -96,11 +98,14 @@ class SIS(_Ranker):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Training rows.
         y : array-like of shape (n_samples,)
+            Target of every row.
 
         Returns
         -------
         self : object
+            The fitted estimator.
         """
         X, y = self._prepare(X, y)
         columns, _ = measure_columns(ArrayRows(X), standardize=True, center=True)
@@ -126,15 +131,18 @@ class KernelRFE(_Ranker):
     Parameters
     ----------
     n_features_to_select : int, default=1
+        Number of features to keep.
     kernel : str or Kernel, default=None
         None is the Gaussian kernel with ``gamma`` one over the number of features.
     loss : str or Loss, default=None
         None is the squared loss for numbers and the squared hinge for classes.
     alpha : float, default=1.0
+        Penalty on the squared norm of the machine.
     step : int or list of (int, int), default=1
         Features dropped at a time. A list of pairs ``(above, step)`` drops ``step`` while more
         than ``above`` are left: ``[(500, 50), (100, 10), (0, 1)]`` drops 50, then 10, then 1.
     standardize : bool, default=True
+        Standardise the columns before anything else.
 
     Attributes
     ----------
@@ -142,6 +150,7 @@ class KernelRFE(_Ranker):
         1 for the feature that would be dropped last. Elimination goes on to the last one, so
         the ranking does not depend on ``n_features_to_select``.
     support_ : ndarray of bool of shape (n_features,)
+        Which features are kept.
     task_ : {"regression", "classification"}
         What the target was taken for: texts, truth values and at most ten different whole
         numbers are classes.
@@ -183,11 +192,14 @@ class KernelRFE(_Ranker):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Training rows.
         y : array-like of shape (n_samples,)
+            Target of every row.
 
         Returns
         -------
         self : object
+            The fitted estimator.
         """
         X, y = self._prepare(X, y)
         check_number(self.alpha, "alpha", strict=True)

@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -44,6 +43,7 @@ from kernelknife._spectral import (
 from kernelknife._support.checks import check_number
 from kernelknife._support.progress import Task, root_task
 from kernelknife._support.threads import limited_blas
+from kernelknife._support.versions import CallbackSupportMixin, with_callbacks
 from kernelknife.estimators import FLOATS, Job, KnifeRegressor, draw_seed, make_solver
 from kernelknife.machine import Machine, build_machine
 

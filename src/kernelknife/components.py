@@ -21,7 +21,6 @@ from sklearn.base import (
     TransformerMixin,
     clone,
 )
-from sklearn.callback import CallbackSupportMixin, with_callbacks
 
 from kernelknife._search import Start, StartSettings, Trace, follow_path, solve_for_count
 from kernelknife._search.starts import best_of_starts, scaled_weights
@@ -44,6 +43,7 @@ from kernelknife._spectral import (
 from kernelknife._support.checks import check_number
 from kernelknife._support.progress import Task, root_task
 from kernelknife._support.threads import limited_blas
+from kernelknife._support.versions import CallbackSupportMixin, with_callbacks
 from kernelknife.estimators import Job, draw_seed, make_solver, warn_not_converged
 from kernelknife.machine import build_machine
 from kernelknife.path import PathResult, check_sparsities

@@ -21,7 +21,6 @@ from sklearn.base import (
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
 )
-from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.validation import validate_data
 
@@ -42,6 +41,7 @@ from kernelknife._spectral import (
 from kernelknife._support.checks import check_number
 from kernelknife._support.progress import Task, root_task
 from kernelknife._support.threads import limited_blas
+from kernelknife._support.versions import CallbackSupportMixin, with_callbacks
 from kernelknife.estimators import (
     FLOATS,
     STARTS,

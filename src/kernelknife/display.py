@@ -140,7 +140,9 @@ class WeightPathDisplay:
     sparsities : ndarray of shape (n_points,)
         Penalties of the points, increasing.
     weights : ndarray of shape (n_points, n_features)
+        Weights of the features at every penalty.
     feature_names : array-like of str
+        Names for the labels.
     ranking : ndarray of int, default=None
         Rank of every feature, 1 for the one to label first. None ranks features by how long they
         survive.
@@ -151,8 +153,19 @@ class WeightPathDisplay:
     Attributes
     ----------
     ax_, figure_ : matplotlib objects
+        What was drawn on.
     lines_ : list of Line2D
         The coloured lines, in order of rank.
+
+    Examples
+    --------
+    >>> from kernelknife import knife_path
+    >>> from kernelknife.datasets import make_skin_of_orange
+    >>> from kernelknife.display import WeightPathDisplay
+    >>> path = knife_path(*make_skin_of_orange(80, 6, random_state=0), sparsities=10)
+    >>> display = WeightPathDisplay.from_path(path)
+    >>> display.ax_.get_ylabel()
+    'weight'
     """
 
     def __init__(self, sparsities, weights, feature_names, *, ranking=None, sparsity=None):
@@ -169,6 +182,7 @@ class WeightPathDisplay:
         Parameters
         ----------
         path : PathResult
+            What :func:`kernelknife.knife_path` returned.
         sparsity : float, default=None
             A chosen penalty, which is marked.
         ax : matplotlib Axes, default=None
@@ -179,6 +193,7 @@ class WeightPathDisplay:
         Returns
         -------
         WeightPathDisplay
+            The display, already drawn.
         """
         display = cls(
             path.sparsities,
@@ -196,12 +211,16 @@ class WeightPathDisplay:
         Parameters
         ----------
         estimator : KnifeRegressorCV or KnifeClassifierCV
+            A fitted estimator.
         ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
         line_kwargs : dict, default=None
+            Passed on to ``Axes.plot``.
 
         Returns
         -------
         WeightPathDisplay
+            The display, already drawn.
         """
         check_is_fitted(estimator, "path_")
         return cls.from_path(
@@ -221,6 +240,7 @@ class WeightPathDisplay:
         Returns
         -------
         self : WeightPathDisplay
+            The display, with what was drawn as attributes.
         """
         ax = _axes_or_new(ax, (7.0, 4.4))
         x = log_positions(self.sparsities)
@@ -437,6 +457,17 @@ class CVDisplay:
     ax_, count_ax_, figure_ : matplotlib objects
         ``count_ax_`` is the second vertical axis, with the number of features.
     lines_ : list of Line2D
+        One line per alpha.
+
+    Examples
+    --------
+    >>> from kernelknife import KnifeClassifierCV
+    >>> from kernelknife.datasets import make_skin_of_orange
+    >>> from kernelknife.display import CVDisplay
+    >>> search = KnifeClassifierCV("rbf", alphas=[0.3, 1.0], relax=False, sparsities=8, cv=3)
+    >>> display = CVDisplay.from_estimator(search.fit(*make_skin_of_orange(60, 2, random_state=0)))
+    >>> len(display.lines_)
+    2
     """
 
     def __init__(self, results, *, choices, chosen, name="score"):
@@ -452,12 +483,16 @@ class CVDisplay:
         Parameters
         ----------
         estimator : KnifeRegressorCV or KnifeClassifierCV
+            A fitted estimator.
         ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
         line_kwargs : dict, default=None
+            Passed on to ``Axes.plot``.
 
         Returns
         -------
         CVDisplay
+            The display, already drawn.
         """
         check_is_fitted(estimator, "cv_results_")
         display = cls(
@@ -481,6 +516,7 @@ class CVDisplay:
         Returns
         -------
         self : CVDisplay
+            The display, with what was drawn as attributes.
         """
         ax = _axes_or_new(ax, (7.0, 4.4))
         results = self.results
@@ -703,7 +739,19 @@ class ConvergenceDisplay:
     Attributes
     ----------
     ax_, figure_ : matplotlib objects
+        What was drawn on.
     lines_ : list of Line2D
+        One line per start.
+
+    Examples
+    --------
+    >>> from kernelknife import KnifeClassifier
+    >>> from kernelknife.datasets import make_skin_of_orange
+    >>> from kernelknife.display import ConvergenceDisplay
+    >>> model = KnifeClassifier(sparsity=5.0).fit(*make_skin_of_orange(80, 6, random_state=0))
+    >>> display = ConvergenceDisplay.from_estimator(model)
+    >>> len(display.lines_) == len(model.starts_)
+    True
     """
 
     def __init__(self, histories):
@@ -716,12 +764,16 @@ class ConvergenceDisplay:
         Parameters
         ----------
         estimator : KnifeRegressor or KnifeClassifier
+            A fitted estimator.
         ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
         line_kwargs : dict, default=None
+            Passed on to ``Axes.plot``.
 
         Returns
         -------
         ConvergenceDisplay
+            The display, already drawn.
         """
         estimator = _best_estimator(estimator)
         check_is_fitted(estimator, "starts_")
@@ -740,6 +792,7 @@ class ConvergenceDisplay:
         Returns
         -------
         self : ConvergenceDisplay
+            The display, with what was drawn as attributes.
         """
         ax = _axes_or_new(ax)
         best = int(np.argmin([history[-1] for _, history in self.histories]))
@@ -766,11 +819,24 @@ class WeightsDisplay:
     Parameters
     ----------
     weights : ndarray of shape (n_features,)
+        Weights of the features.
     feature_names : array-like of str
+        Names for the labels.
 
     Attributes
     ----------
     ax_, figure_, bars_ : matplotlib objects
+        What was drawn.
+
+    Examples
+    --------
+    >>> from kernelknife import KnifeClassifier
+    >>> from kernelknife.datasets import make_skin_of_orange
+    >>> from kernelknife.display import WeightsDisplay
+    >>> model = KnifeClassifier(sparsity=8.0).fit(*make_skin_of_orange(100, 6, random_state=0))
+    >>> display = WeightsDisplay.from_estimator(model)
+    >>> len(display.bars_)
+    4
     """
 
     def __init__(self, weights, feature_names):
@@ -784,12 +850,16 @@ class WeightsDisplay:
         Parameters
         ----------
         estimator : any fitted estimator of this package
+            A fitted estimator.
         ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
         bar_kwargs : dict, default=None
+            Passed on to ``Axes.barh``.
 
         Returns
         -------
         WeightsDisplay
+            The display, already drawn.
         """
         check_is_fitted(estimator, "weights_")
         names = getattr(estimator, "feature_names_in_", None)
@@ -803,11 +873,14 @@ class WeightsDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
         bar_kwargs : dict, default=None
+            Passed on to ``Axes.barh``.
 
         Returns
         -------
         self : WeightsDisplay
+            The display, with what was drawn as attributes.
         """
         order = np.argsort(-self.weights, kind="stable")
         order = order[self.weights[order] > 0]
@@ -943,8 +1016,22 @@ class KernelDisplay:
     Attributes
     ----------
     axes_ : ndarray of two Axes
+        What was drawn on.
     figure_ : Figure
+        The figure.
     images_ : list of AxesImage
+        The two matrices as pictures.
+
+    Examples
+    --------
+    >>> from kernelknife import KnifeClassifier
+    >>> from kernelknife.datasets import make_skin_of_orange
+    >>> from kernelknife.display import KernelDisplay
+    >>> X, y = make_skin_of_orange(80, 6, random_state=0)
+    >>> model = KnifeClassifier(sparsity=5.0).fit(X, y)
+    >>> display = KernelDisplay.from_estimator(model, X, y)
+    >>> len(display.images_)
+    2
     """
 
     def __init__(self, before, after, groups=()):
@@ -959,14 +1046,18 @@ class KernelDisplay:
         Parameters
         ----------
         estimator : KnifeRegressor or KnifeClassifier
+            A fitted estimator.
         X : array-like of shape (n_samples, n_features)
+            Rows to compare with each other.
         y : array-like of shape (n_samples,)
             Classes, or numbers to order the rows by.
         axes : sequence of two matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
 
         Returns
         -------
         KernelDisplay
+            The display, already drawn.
         """
         estimator = _best_estimator(estimator)
         check_is_fitted(estimator, "weights_")
@@ -985,10 +1076,12 @@ class KernelDisplay:
         Parameters
         ----------
         axes : sequence of two matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
 
         Returns
         -------
         self : KernelDisplay
+            The display, with what was drawn as attributes.
         """
         pyplot = import_optional("matplotlib.pyplot", "kernelknife[plot]", "Drawing")
         if axes is None:
@@ -1043,8 +1136,11 @@ class EffectsDisplay:
     axes_ : ndarray of Axes
         One for every effect, in the order drawn.
     figure_ : Figure
+        The figure.
     lines_ : list of Line2D
+        The curves of the main effects.
     surfaces_ : list of QuadMesh
+        The surfaces of the pairs.
 
     See Also
     --------
@@ -1092,6 +1188,7 @@ class EffectsDisplay:
         Returns
         -------
         EffectsDisplay
+            The display, already drawn.
         """
         estimator = _best_estimator(estimator)
         check_is_fitted(estimator, "weights_")
@@ -1121,6 +1218,7 @@ class EffectsDisplay:
         Returns
         -------
         self : EffectsDisplay
+            The display, with what was drawn as attributes.
         """
         axes = self._axes_or_new(axes)
         pairs = list(zip(self.effects, self.shares, strict=True))

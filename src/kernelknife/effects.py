@@ -39,6 +39,15 @@ class EffectShare:
         correlated others may be negative.
     columns : tuple of int
         Indices of these columns, which :meth:`kernelknife.KnifeRegressor.effect` takes as well.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelknife import KnifeRegressor
+    >>> X = np.random.default_rng(0).uniform(-2, 2, size=(100, 4))
+    >>> model = KnifeRegressor(kernel="additive", sparsity=5.0).fit(X, X[:, 2] ** 2)
+    >>> model.effects()[0]
+    EffectShare(names=('x2',), share=1.0, columns=(2,))
     """
 
     names: tuple[str, ...]
@@ -53,6 +62,17 @@ class EffectTable:
     Attributes
     ----------
     effects : tuple of EffectShare
+        The effects, the largest share first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelknife import KnifeRegressor
+    >>> X = np.random.default_rng(0).uniform(-2, 2, size=(150, 5))
+    >>> y = 3 * np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2]
+    >>> table = KnifeRegressor(kernel="anova", sparsity=3.0).fit(X, y).effects()
+    >>> [effect.names for effect in table][:2]
+    [('x0',), ('x1', 'x2')]
     """
 
     effects: tuple[EffectShare, ...]
@@ -67,7 +87,13 @@ class EffectTable:
         return self.effects[i]
 
     def to_frame(self) -> Any:
-        """Return a pandas data frame with the columns ``effect``, ``order`` and ``share``."""
+        """Return a pandas data frame with the columns ``effect``, ``order`` and ``share``.
+
+        Returns
+        -------
+        DataFrame
+            One row per effect, the largest first.
+        """
         pandas = import_optional("pandas", "pandas", "EffectTable.to_frame")
         return pandas.DataFrame(
             {
@@ -85,10 +111,21 @@ class Effect:
     Attributes
     ----------
     names : tuple of str
+        Names of the columns.
     grids : tuple of ndarray
         Values of each column, in the user's units.
     values : ndarray of shape (len(grids[0]), ...) or with one more axis for several outputs
         What the effect adds to the prediction of a regressor, or to the score of a classifier.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelknife import KnifeRegressor
+    >>> X = np.random.default_rng(0).uniform(-2, 2, size=(100, 4))
+    >>> model = KnifeRegressor(kernel="additive", sparsity=5.0).fit(X, X[:, 2] ** 2)
+    >>> parabola = model.effect("x2")
+    >>> bool(parabola.values[0] > 0 > parabola.values[len(parabola.values) // 2])
+    True
     """
 
     names: tuple[str, ...]

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
-from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state
@@ -47,6 +46,7 @@ from kernelknife._support.inputs import describe_non_numbers, make_dense
 from kernelknife._support.progress import SILENT, Task, root_task
 from kernelknife._support.selecting import SelectedFeatures
 from kernelknife._support.threads import limited_blas
+from kernelknife._support.versions import CallbackSupportMixin, with_callbacks
 from kernelknife.effects import Effect, EffectTable, decompose, evaluate_effect, rank_effects
 from kernelknife.kernels import check_kernel
 from kernelknife.losses import Loss, check_loss
@@ -182,6 +182,7 @@ class _BaseKnife(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEsti
         Returns
         -------
         self : object
+            The fitted estimator.
         """
         job = prepare_job(self, X, y, sample_weight)
         rows = job.problem.n_rows if self.n_jobs is None else 0
@@ -311,10 +312,12 @@ class _BaseKnife(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEsti
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows to compare with each other.
 
         Returns
         -------
         before, after : ndarray of shape (n_samples, n_samples)
+            The two matrices.
         """
         check_is_fitted(self)
         rows = self._rows_to_predict(X)
@@ -411,6 +414,7 @@ class _BaseKnife(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEsti
         Returns
         -------
         Effect
+            The grid of every column and the values on it.
         """
         check_is_fitted(self)
         return evaluate_effect(self._machine, self._column_names(), columns)
@@ -421,10 +425,12 @@ class _BaseKnife(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEsti
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows at which the effects are wanted.
 
         Returns
         -------
         constant : ndarray of shape (n_outputs,)
+            What is left when all effects are zero.
         effects : dict
             From names of columns to arrays of shape (n_samples, n_outputs). Constant and effects
             add up to the prediction of a regressor, or to the scores of a classifier.
@@ -466,6 +472,7 @@ class _BaseKnife(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEsti
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            One prediction per row.
         """
         rows = self._rows_to_predict(X)
         with limited_blas(max(rows.shape[0], len(self._machine.vectors))):
@@ -518,6 +525,7 @@ class KnifeRegressor(RegressorMixin, _BaseKnife):
     standardize : bool, default=True
         Standardise the columns of X, and y, so that units do not matter.
     fit_intercept : bool, default=True
+        Whether the machine has a constant that is not penalised.
     feature_groups : array-like of shape (n_features,), dict, "correlated" or \
 CorrelatedGroups, default=None
         Columns that share one weight, such as the one-hot columns of one variable: a label
@@ -585,6 +593,7 @@ default="kmeans++"
     feature_groups_ : dict
         From the name of a group to the names of its columns; only with ``feature_groups``.
     n_features_in_ : int
+        Number of columns that ``fit`` saw.
     feature_names_in_ : ndarray of str
         For data frames.
 
@@ -672,9 +681,12 @@ class KnifeClassifier(ClassifierMixin, _BaseKnife):
         ``sample_weight``.
     solver, start, n_starts : as in KnifeRegressor
         See :class:`KnifeRegressor`.
-    standardize, fit_intercept, feature_groups, feature_costs : see :class:`KnifeRegressor`
-    n_centers, centers, refresh_centers, memory_budget : see :class:`KnifeRegressor`
-    max_iter, tol, n_jobs, random_state : see :class:`KnifeRegressor`
+    standardize, fit_intercept, feature_groups, feature_costs : as in KnifeRegressor
+        See :class:`KnifeRegressor`.
+    n_centers, centers, refresh_centers, memory_budget : as in KnifeRegressor
+        See :class:`KnifeRegressor`.
+    max_iter, tol, n_jobs, random_state : as in KnifeRegressor
+        See :class:`KnifeRegressor`.
 
     Attributes
     ----------
@@ -702,10 +714,12 @@ class KnifeClassifier(ClassifierMixin, _BaseKnife):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows to score.
 
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
+            The scores; the larger, the surer the class.
         """
         rows = self._rows_to_predict(X)
         with limited_blas(max(rows.shape[0], len(self._machine.vectors))):
@@ -720,10 +734,12 @@ class KnifeClassifier(ClassifierMixin, _BaseKnife):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows to predict.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
+            One probability per class; those of a row add up to 1.
         """
         rows = self._rows_to_predict(X)
         with limited_blas(max(rows.shape[0], len(self._machine.vectors))):

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from kernelknife._support.versions import versions
 from kernelknife.canonical import KnifeCCA
 from kernelknife.components import KnifePCA
-from kernelknife.selection.result import versions
 from kernelknife.tables import TableEncoder, TableError, check_column, make_features
 
 __all__ = ["Exploration", "Relation", "explore_table", "relate_tables"]

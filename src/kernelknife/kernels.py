@@ -100,6 +100,22 @@ class Kernel(BaseEstimator, ABC):
     curve : callable or None
         Optional, ``curve(s, k)`` gives ``phi''(s)``: with it the solver takes full Newton
         steps once few features are left.
+
+    Examples
+    --------
+    The Cauchy kernel ``1 / (1 + s)``:
+
+    >>> from kernelknife.kernels import Kernel
+    >>> class Cauchy(Kernel):
+    ...     form = "distance"
+    ...     def profile(self, s):
+    ...         return 1.0 / (1.0 + s)
+    ...     def slope(self, s, k):
+    ...         return -k * k
+    >>> import numpy as np
+    >>> Cauchy()(np.array([[0.0], [1.0]]), np.array([[0.0]]), np.array([1.0]))
+    array([[1. ],
+           [0.5]])
     """
 
     form = "distance"
@@ -131,17 +147,52 @@ class Kernel(BaseEstimator, ABC):
 
     @abstractmethod
     def profile(self, s):
-        """Return ``phi(s)``, elementwise; ``s`` is left as it is."""
+        """Return ``phi(s)``, elementwise; ``s`` is left as it is.
+
+        Parameters
+        ----------
+        s : ndarray
+            Values of the form.
+
+        Returns
+        -------
+        ndarray
+            Values of the kernel, of the same shape.
+        """
 
     @abstractmethod
     def slope(self, s, k):
-        """Return ``phi'(s)``, elementwise, where ``k = phi(s)``, as a new array."""
+        """Return ``phi'(s)``, elementwise, where ``k = phi(s)``, as a new array.
+
+        Parameters
+        ----------
+        s, k : ndarray
+            Values of the form, and of the kernel there.
+
+        Returns
+        -------
+        ndarray
+            The derivative, of the same shape.
+        """
 
     def validate(self):
         """Raise if a parameter is out of range; called once before a fit."""
 
     def make_basis(self, Z, s):
-        """Return the basis of standardised training rows ``Z`` of weights ``s``, None for none."""
+        """Return the functions that the kernel sees the columns through, None for none.
+
+        Parameters
+        ----------
+        Z : ndarray of shape (n, p)
+            Standardised training rows.
+        s : ndarray of shape (n,)
+            Their weights.
+
+        Returns
+        -------
+        Basis or None
+            Learned from the rows.
+        """
         return
 
     @property
@@ -158,11 +209,39 @@ class Kernel(BaseEstimator, ABC):
         return self.profile(self._form.matrix(X, Z, v))
 
     def diag(self, X, v):
-        """Return ``k(x, x)`` for every row, without the matrix."""
+        """Return ``k(x, x)`` for every row, without the matrix.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, p)
+            Rows.
+        v : ndarray of shape (p,)
+            What the form takes: the weights, or their squares.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The diagonal of the kernel matrix.
+        """
         return self.profile(self._form.diag(X, v))
 
     def evaluate(self, X, Z, v):
-        """Return the form ``S``, None where no derivative needs it, and the kernel matrix ``K``."""
+        """Return the form and the kernel matrix.
+
+        Parameters
+        ----------
+        X, Z : ndarray of shape (n, p) and (m, p)
+            Rows and reference points.
+        v : ndarray of shape (p,)
+            What the form takes: the weights, or their squares.
+
+        Returns
+        -------
+        S : ndarray of shape (n, m), or None
+            The form; None where no derivative needs it.
+        K : ndarray of shape (n, m)
+            The kernel matrix.
+        """
         S = self._form.matrix(X, Z, v)
         return S, self.profile(S)
 
@@ -172,14 +251,36 @@ class Kernel(BaseEstimator, ABC):
         Parameters
         ----------
         X, Z : ndarray of shape (n, p) and (m, p)
+            Rows and reference points.
         S, K : ndarray of shape (n, m), or None
             From :meth:`evaluate`.
         a : ndarray of shape (m,)
+            One coefficient per reference point.
+
+        Returns
+        -------
+        ndarray of shape (n, p)
+            One column per weight.
         """
         return self._form.jacobian(self._scaled_slope(S, K), X, Z, a)
 
     def gradient(self, X, Z, S, K, U, A):
-        """Return ``sum_il (U A')_il dK_il / dv_j``, shape (p,)."""
+        """Return ``sum_il (U A')_il dK_il / dv_j``, shape (p,).
+
+        Parameters
+        ----------
+        X, Z : ndarray of shape (n, p) and (m, p)
+            Rows and reference points.
+        S, K : ndarray of shape (n, m), or None
+            From :meth:`evaluate`.
+        U, A : ndarray of shape (n, k) and (m, k)
+            Factors of the matrix that the derivatives are summed with.
+
+        Returns
+        -------
+        ndarray of shape (p,)
+            One entry per weight.
+        """
         M = self._scaled_slope(S, K)
         parts = (self._form.gradient(M, X, Z, U[:, q], A[:, q]) for q in range(U.shape[1]))
         return sum(parts)
@@ -196,7 +297,22 @@ class Kernel(BaseEstimator, ABC):
         return self.curve is not None and hasattr(self._form, "hessian")
 
     def hessian(self, X, Z, S, K, U, A):
-        """Return ``sum_il (U A')_il phi''(S_il) (dS_il / dv_j) (dS_il / dv_k)``, shape (p, p)."""
+        """Return ``sum_il (U A')_il phi''(S_il) (dS_il / dv_j) (dS_il / dv_k)``, shape (p, p).
+
+        Parameters
+        ----------
+        X, Z : ndarray of shape (n, p) and (m, p)
+            Rows and reference points.
+        S, K : ndarray of shape (n, m), or None
+            From :meth:`evaluate`.
+        U, A : ndarray of shape (n, k) and (m, k)
+            Factors of the matrix that the derivatives are summed with.
+
+        Returns
+        -------
+        ndarray of shape (p, p)
+            One entry per pair of weights.
+        """
         M = self._scaled_curve(S, K)
         left = [U[:, q] for q in range(U.shape[1])]
         right = left if A is U else [A[:, q] for q in range(A.shape[1])]
@@ -208,6 +324,22 @@ class Kernel(BaseEstimator, ABC):
 
         A group's share of the form is one matrix, so that the work grows with the groups and not
         with their columns.
+
+        Parameters
+        ----------
+        X, Z : ndarray of shape (n, p) and (m, p)
+            Rows and reference points, the columns of a group side by side.
+        S, K : ndarray of shape (n, m), or None
+            From :meth:`evaluate`.
+        U, A : ndarray of shape (n, k) and (m, k)
+            Factors of the matrix that the derivatives are summed with.
+        first : list of int
+            Where each group begins.
+
+        Returns
+        -------
+        ndarray of shape (n_groups, n_groups)
+            One entry per pair of groups.
         """
         xp, ends = namespace(X), [*first[1:], X.shape[1]]
         curve = self._scaled_curve(S, K)
@@ -235,6 +367,17 @@ class Linear(Kernel):
     """Linear kernel ``sum_j w_j x_j z_j``.
 
     The weights enter linearly, which makes the problem convex: its minimum is global.
+
+    Examples
+    --------
+    The second column has the weight 0, so only the first one counts.
+
+    >>> import numpy as np
+    >>> from kernelknife.kernels import Linear
+    >>> X = np.array([[0.0, 7.0], [1.0, 5.0]])
+    >>> Linear()(X, X, np.array([1.0, 0.0]))
+    array([[0., 0.],
+           [0., 1.]])
     """
 
     form = "dot"
@@ -308,6 +451,17 @@ class Additive(_Expanding):
     Where no weight reaches 1 this is a group lasso on the functions: with ``b_j = w_j phi_j' c``
     the penalty is ``2 sqrt(alpha sparsity) |b_j|`` up to ``|b_j| = sqrt(sparsity / alpha)``, and
     ``alpha |b_j|**2 + sparsity`` beyond.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelknife import KnifeRegressor
+    >>> from kernelknife.kernels import Additive
+    >>> X = np.random.default_rng(0).uniform(-2, 2, size=(150, 6))
+    >>> y = np.sin(2 * X[:, 0]) + X[:, 3] ** 2
+    >>> model = KnifeRegressor(kernel=Additive(gamma=0.3), sparsity=15.0).fit(X, y)
+    >>> model.get_support(indices=True)
+    array([0, 3])
     """
 
     linear_in_weights = True
@@ -337,7 +491,12 @@ class Anova(_Expanding):
     ----------
     order : {2, 3}, default=2
         Largest number of columns that act together.
-    gamma, n_functions, n_knots : see :class:`Additive`
+    gamma : float, default=0.7
+        See :class:`Additive`.
+    n_functions : int, default=6
+        See :class:`Additive`.
+    n_knots : int, default=20
+        See :class:`Additive`.
 
     Notes
     -----
@@ -345,6 +504,17 @@ class Anova(_Expanding):
     linearly the last features of a path have tiny weights, the square of the form vanishes beside
     the form, and features that act only together leave first: of two effects among 64 columns
     such a path found 0.62 of the features, this one all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelknife import KnifeRegressor
+    >>> from kernelknife.kernels import Anova
+    >>> X = np.random.default_rng(0).uniform(-2, 2, size=(150, 6))
+    >>> y = X[:, 1] * X[:, 4]
+    >>> model = KnifeRegressor(kernel=Anova(), sparsity=2.0).fit(X, y)
+    >>> model.effects()[0].names
+    ('x1', 'x4')
     """
 
     words = "separate effects, and columns that act together"
@@ -379,6 +549,17 @@ class Polynomial(Kernel):
         Degree, at least 1.
     coef0 : float, default=1.0
         1 for the inhomogeneous kernel, 0 for the homogeneous one.
+
+    Examples
+    --------
+    The second column has the weight 0, so only the first one counts.
+
+    >>> import numpy as np
+    >>> from kernelknife.kernels import Polynomial
+    >>> X = np.array([[0.0, 7.0], [1.0, 5.0]])
+    >>> Polynomial(degree=2)(X, X, np.array([1.0, 0.0]))
+    array([[1., 1.],
+           [1., 4.]])
     """
 
     form = "dot"
@@ -448,6 +629,17 @@ class RBF(_Exponential):
     gamma : float, default=1.0
         Inverse squared bandwidth shared by all features. The weights act as scales of
         their own, so 1 is right for standardised data.
+
+    Examples
+    --------
+    The second column has the weight 0, so only the first one counts.
+
+    >>> import numpy as np
+    >>> from kernelknife.kernels import RBF
+    >>> X = np.array([[0.0, 7.0], [1.0, 5.0]])
+    >>> RBF(gamma=1.0)(X, X, np.array([1.0, 0.0])).round(2)
+    array([[1.  , 0.37],
+           [0.37, 1.  ]])
     """
 
     form = "distance"
@@ -466,6 +658,17 @@ class Laplace(_Exponential):
     Its landscape in the weights is far kinder than the Gaussian kernel's, and a weight
     at zero still has a gradient; but it costs ``n m p`` elementary steps where the
     others cost a matrix product.
+
+    Examples
+    --------
+    The second column has the weight 0, so only the first one counts.
+
+    >>> import numpy as np
+    >>> from kernelknife.kernels import Laplace
+    >>> X = np.array([[0.0, 7.0], [1.0, 5.0]])
+    >>> Laplace(gamma=1.0)(X, X, np.array([1.0, 0.0])).round(2)
+    array([[1.  , 0.37],
+           [0.37, 1.  ]])
     """
 
     form = "absolute"
@@ -483,6 +686,17 @@ class Matern(Kernel):
         Inverse length scale shared by all features: with ``r = gamma * sqrt(2 nu s)``
         the kernel is ``(1 + r) exp(-r)`` for 3/2 and ``(1 + r + r**2 / 3) exp(-r)`` for
         5/2.
+
+    Examples
+    --------
+    The second column has the weight 0, so only the first one counts.
+
+    >>> import numpy as np
+    >>> from kernelknife.kernels import Matern
+    >>> X = np.array([[0.0, 7.0], [1.0, 5.0]])
+    >>> Matern(nu=1.5)(X, X, np.array([1.0, 0.0])).round(2)
+    array([[1.  , 0.48],
+           [0.48, 1.  ]])
     """
 
     form = "distance"
@@ -529,6 +743,17 @@ class RationalQuadratic(Kernel):
         Mixture of length scales; large values approach the Gaussian kernel.
     gamma : float, default=1.0
         Inverse squared bandwidth shared by all features.
+
+    Examples
+    --------
+    The second column has the weight 0, so only the first one counts.
+
+    >>> import numpy as np
+    >>> from kernelknife.kernels import RationalQuadratic
+    >>> X = np.array([[0.0, 7.0], [1.0, 5.0]])
+    >>> RationalQuadratic()(X, X, np.array([1.0, 0.0])).round(2)
+    array([[1. , 0.5],
+           [0.5, 1. ]])
     """
 
     form = "distance"
@@ -571,6 +796,17 @@ class Sigmoid(Kernel):
     not that the objective is minimal. A fit works as long as the regularised kernel matrix is
     positive definite, which small ``gamma`` and ``alpha`` of the order of 1 ensure; otherwise it
     raises an error that says so.
+
+    Examples
+    --------
+    The second column has the weight 0, so only the first one counts.
+
+    >>> import numpy as np
+    >>> from kernelknife.kernels import Sigmoid
+    >>> X = np.array([[0.0, 7.0], [1.0, 5.0]])
+    >>> Sigmoid(gamma=0.1)(X, X, np.array([1.0, 0.0])).round(2)
+    array([[0. , 0. ],
+           [0. , 0.1]])
     """
 
     form = "dot"
@@ -613,10 +849,12 @@ def check_kernel(kernel):
     Parameters
     ----------
     kernel : str or Kernel
+        A name, or a kernel.
 
     Returns
     -------
     Kernel
+        The kernel.
     """
     kernel = resolve(kernel, KERNELS, Kernel, "kernel")
     if type(kernel) not in KERNELS.values():

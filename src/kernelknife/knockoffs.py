@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, clone
-from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -33,6 +32,7 @@ from kernelknife._rows import refuse_lazy_rows
 from kernelknife._support.checks import check_number
 from kernelknife._support.progress import SILENT, Task, root_task
 from kernelknife._support.threads import limited_blas
+from kernelknife._support.versions import CallbackSupportMixin, with_callbacks
 from kernelknife.estimators import check_arrays, draw_seed, prepare_job, trace_path
 from kernelknife.kernels import check_kernel
 from kernelknife.path import PathResult

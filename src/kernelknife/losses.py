@@ -59,6 +59,7 @@ class Loss(BaseEstimator, ABC):
     Attributes
     ----------
     task : {"regression", "classification"}
+        What kind of target the loss is for.
     curvature_bound : float
         An upper bound of the second derivative.
     constant_curvature : bool
@@ -73,6 +74,21 @@ class Loss(BaseEstimator, ABC):
         Whether to standardise targets by median and median absolute deviation.
     probability : callable or None
         For losses whose scores are log-odds, ``probability(f)`` gives P(y = +1).
+
+    Examples
+    --------
+    The squared error with weight on large targets:
+
+    >>> from kernelknife.losses import Loss
+    >>> class Scaled(Loss):
+    ...     def value(self, y, f):
+    ...         return (1 + abs(y)) * (y - f) ** 2 / 2
+    ...     def gradient(self, y, f):
+    ...         return (1 + abs(y)) * (f - y)
+    ...     def curvature(self, y, f):
+    ...         return 1 + abs(y) + 0 * f
+    >>> Scaled().value(3.0, 2.0)
+    2.0
     """
 
     task = "regression"
@@ -88,19 +104,60 @@ class Loss(BaseEstimator, ABC):
 
     @abstractmethod
     def value(self, y, f):
-        """Return the loss, elementwise."""
+        """Return the loss, elementwise.
+
+        Parameters
+        ----------
+        y, f : ndarray
+            Targets and scores, of the same shape.
+
+        Returns
+        -------
+        ndarray
+            The loss of every entry.
+        """
 
     @abstractmethod
     def gradient(self, y, f):
-        """Return the derivative in ``f``, elementwise."""
+        """Return the derivative in ``f``, elementwise.
+
+        Parameters
+        ----------
+        y, f : ndarray
+            Targets and scores, of the same shape.
+
+        Returns
+        -------
+        ndarray
+            The derivative of every entry.
+        """
 
     @abstractmethod
     def curvature(self, y, f):
-        """Return the second derivative in ``f``, elementwise, never negative."""
+        """Return the second derivative in ``f``, elementwise, never negative.
+
+        Parameters
+        ----------
+        y, f : ndarray
+            Targets and scores, of the same shape.
+
+        Returns
+        -------
+        ndarray
+            The second derivative of every entry.
+        """
 
 
 class SquaredLoss(Loss):
-    """Squared error ``(y - f)**2``."""
+    """Squared error ``(y - f)**2``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelknife.losses import SquaredLoss
+    >>> SquaredLoss().value(np.zeros(3), np.array([-1.0, 0.5, 2.0])).round(2)
+    array([1.  , 0.25, 4.  ])
+    """
 
     curvature_bound = 2.0
     constant_curvature = True
@@ -123,6 +180,13 @@ class HuberLoss(Loss):
     delta : float, default=1.345
         Where the loss turns linear, in robust standard deviations of ``y`` (from its median
         absolute deviation) when the estimator standardises.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelknife.losses import HuberLoss
+    >>> HuberLoss(delta=1.0).value(np.zeros(3), np.array([-1.0, 0.5, 2.0])).round(2)
+    array([1.  , 0.25, 3.  ])
     """
 
     curvature_bound = 2.0
@@ -148,7 +212,15 @@ class HuberLoss(Loss):
 
 
 class SquaredHinge(Loss):
-    """Squared hinge ``max(0, 1 - y f)**2``."""
+    """Squared hinge ``max(0, 1 - y f)**2``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelknife.losses import SquaredHinge
+    >>> SquaredHinge().value(np.ones(3), np.array([-1.0, 0.5, 2.0])).round(2)
+    array([4.  , 0.25, 0.  ])
+    """
 
     task = "classification"
     curvature_bound = 2.0
@@ -171,6 +243,13 @@ class HuberizedHinge(Loss):
     width : float, default=1.0
         The loss is quadratic for margins between ``1 - width`` and 1; a small width
         comes close to the hinge.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelknife.losses import HuberizedHinge
+    >>> HuberizedHinge().value(np.ones(3), np.array([-1.0, 0.5, 2.0])).round(2)
+    array([1.5 , 0.12, 0.  ])
     """
 
     task = "classification"
@@ -210,6 +289,13 @@ class Hinge(Loss):
     ----------
     width : float, default=1.0
         Width of the Huberised hinge that finds the weights.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelknife.losses import Hinge
+    >>> Hinge().value(np.ones(3), np.array([-1.0, 0.5, 2.0])).round(2)
+    array([2. , 0.5, 0. ])
     """
 
     task = "classification"
@@ -236,7 +322,15 @@ class Hinge(Loss):
 
 
 class LogisticLoss(Loss):
-    """Logistic loss ``log(1 + exp(-y f))``."""
+    """Logistic loss ``log(1 + exp(-y f))``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelknife.losses import LogisticLoss
+    >>> LogisticLoss().value(np.ones(3), np.array([-1.0, 0.5, 2.0])).round(2)
+    array([1.31, 0.47, 0.13])
+    """
 
     task = "classification"
     curvature_bound = 0.25

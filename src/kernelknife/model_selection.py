@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
-from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.feature_selection import SelectorMixin
 from sklearn.metrics import check_scoring
@@ -54,6 +53,7 @@ from kernelknife._support.checks import check_number
 from kernelknife._support.progress import root_task
 from kernelknife._support.selecting import SelectedFeatures
 from kernelknife._support.threads import limited_blas
+from kernelknife._support.versions import CallbackSupportMixin, with_callbacks
 from kernelknife.estimators import (
     Job,
     KnifeClassifier,
@@ -170,7 +170,9 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Training rows.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Target of every row.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows, in the loss and in the scores.
         groups : array-like of shape (n_samples,), default=None
@@ -180,6 +182,7 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         Returns
         -------
         self : object
+            The fitted estimator.
         """
         kernels = kernels_to_compare(self.kernel)
         alphas, extends = alphas_to_try(self.alphas, kernels)
@@ -401,10 +404,12 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows to predict.
 
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            One prediction per row.
         """
         return self._chosen.predict(X)
 
@@ -442,6 +447,7 @@ class KnifeRegressorCV(RegressorMixin, _BaseKnifeCV):
         (a sum of separate effects), "anova" (with interactions of pairs) and "rbf" (one joint
         function).
     loss : str or Loss, default=None
+        See :class:`KnifeRegressor`.
     alphas : float or array-like, default=None
         Penalties on the norm of the machine to try. None begins with 0.1 and 1 (0.1 and 10 where
         weights enter linearly) and goes on by factors of ten on the side that does better, until
@@ -468,19 +474,26 @@ class KnifeRegressorCV(RegressorMixin, _BaseKnifeCV):
         where these are fewer than five. With ``groups``, None and a number keep them together.
     class_weight : None
         For :class:`KnifeClassifierCV` only; a regressor refuses everything else.
-    solver, start, n_starts, standardize, fit_intercept : see :class:`KnifeRegressor`
-    feature_groups, feature_costs, max_iter, tol, random_state : see :class:`KnifeRegressor`
+    solver, start, n_starts, standardize, fit_intercept : as in KnifeRegressor
+        See :class:`KnifeRegressor`.
+    feature_groups, feature_costs : as in KnifeRegressor
+        See :class:`KnifeRegressor`.
     n_centers : int, None or "auto", default="auto"
         "auto" is the exact method up to 1,000 rows. Beyond, the search and the path use 300
         centres, and the chosen machine is fitted once more: exactly up to 3,000 rows, on 500
         centres beyond. A number holds for everything, and None is the exact method where it fits.
-    centers, memory_budget : see :class:`KnifeRegressor`
+    centers, memory_budget : as in KnifeRegressor
+        See :class:`KnifeRegressor`.
     search_rows : int or None, default=3000
         Rows that the search looks at, drawn at random, by class where there are classes; the chosen
         machine is fitted to all rows. None, or folds given by ``cv``, look at all rows.
+    max_iter, tol : as in KnifeRegressor
+        See :class:`KnifeRegressor`.
     n_jobs : int, default=None
         Folds and kernels run in parallel through joblib, on any of its backends, each on one
         BLAS thread; the answer does not depend on it.
+    random_state : as in KnifeRegressor
+        See :class:`KnifeRegressor`.
 
     Attributes
     ----------
@@ -494,6 +507,7 @@ class KnifeRegressorCV(RegressorMixin, _BaseKnifeCV):
     alphas_ : ndarray
         The penalties on the norm that were tried with the chosen kernel.
     weights_ : ndarray of shape (n_features,)
+        Weights of the features in the chosen model.
     best_estimator_ : KnifeRegressor
         Fitted on all rows.
     best_score_ : float
@@ -560,17 +574,25 @@ class KnifeClassifierCV(ClassifierMixin, _BaseKnifeCV):
 
     Parameters
     ----------
-    kernel, alphas, sparsities, n_features_to_select : as in KnifeRegressorCV
+    kernel : as in KnifeRegressorCV
         See :class:`KnifeRegressorCV`.
-    relax, include_all : see :class:`KnifeRegressorCV`
-    loss : see :class:`KnifeClassifier`
-    rule, scoring, cv, n_jobs : see :class:`KnifeRegressorCV`
+    loss : as in KnifeClassifier
+        See :class:`KnifeClassifier`.
+    alphas, sparsities, n_features_to_select : as in KnifeRegressorCV
+        See :class:`KnifeRegressorCV`.
+    relax, include_all, rule, scoring, cv : as in KnifeRegressorCV
+        See :class:`KnifeRegressorCV`.
     class_weight : as in KnifeClassifier
         See :class:`KnifeClassifier`. With "balanced", ``scoring="balanced_accuracy"`` chooses in
         the same spirit.
-    solver, start, n_starts, standardize, fit_intercept : see :class:`KnifeRegressor`
-    feature_groups, feature_costs, max_iter, tol, random_state : see :class:`KnifeRegressor`
-    n_centers, centers, memory_budget, search_rows : see :class:`KnifeRegressorCV`
+    solver, start, n_starts, standardize, fit_intercept : as in KnifeRegressor
+        See :class:`KnifeRegressor`.
+    feature_groups, feature_costs : as in KnifeRegressor
+        See :class:`KnifeRegressor`.
+    n_centers, centers, memory_budget, search_rows : as in KnifeRegressorCV
+        See :class:`KnifeRegressorCV`.
+    max_iter, tol, n_jobs, random_state : as in KnifeRegressorCV
+        See :class:`KnifeRegressorCV`.
 
     Attributes
     ----------
@@ -603,10 +625,12 @@ class KnifeClassifierCV(ClassifierMixin, _BaseKnifeCV):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows to score.
 
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
+            The scores; the larger, the surer the class.
         """
         return self._chosen.decision_function(X)
 
@@ -617,10 +641,12 @@ class KnifeClassifierCV(ClassifierMixin, _BaseKnifeCV):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows to predict.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
+            One probability per class; those of a row add up to 1.
         """
         return self._chosen.predict_proba(X)
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.callback import with_callbacks
 
 from kernelknife._prepare import column_names, infer_task
 from kernelknife._rows.dask import is_dask
@@ -17,6 +16,7 @@ from kernelknife._support.checks import check_number
 from kernelknife._support.optional import import_optional
 from kernelknife._support.progress import root_task
 from kernelknife._support.threads import limited_blas
+from kernelknife._support.versions import with_callbacks
 from kernelknife.estimators import (
     Job,
     KnifeClassifier,
@@ -67,8 +67,11 @@ class PathResult:
     sparsities : ndarray of shape (n_points,)
         Penalties, from 0 to where the last feature leaves.
     weights : ndarray of shape (n_points, n_features)
+        Weights of the features at every point.
     n_selected : ndarray of int of shape (n_points,)
+        Number of features with a weight at every point.
     converged : ndarray of bool of shape (n_points,)
+        Whether a point satisfies its optimality conditions.
     objective, loss : ndarray of shape (n_points,)
         Objective and the part of it that is loss. For a loss that is not smooth, such as the
         hinge, these are of the smooth loss that finds the weights; ``model(i).objective_`` is
@@ -83,10 +86,21 @@ class PathResult:
         was begun, then by how much they would help. Columns of a group share a rank; constant
         and constant columns come last.
     feature_names : ndarray of str
+        Names of the columns, ``x0``, ``x1`` and so on where the data had none.
     start : str
         The start that won.
     task : {"regression", "classification"}
         What the path took the target for.
+
+    Examples
+    --------
+    >>> from kernelknife import knife_path
+    >>> from kernelknife.datasets import make_skin_of_orange
+    >>> path = knife_path(*make_skin_of_orange(80, 6, random_state=0))
+    >>> path.task, path.weights.shape == (len(path), 10)
+    ('classification', True)
+    >>> path.at(n_features=4).get_support(indices=True)
+    array([0, 1, 2, 3])
     """
 
     sparsities: np.ndarray
@@ -112,8 +126,22 @@ class PathResult:
     ) -> "PathResult":
         """Spread the weights of a trace over the user's columns.
 
-        ``publish(model, job, solution, results)`` turns a clone of the template into the fitted
-        model of a point.
+        Parameters
+        ----------
+        template : KnifeRegressor or KnifeClassifier
+            The estimator that a point is an instance of, not fitted.
+        job : Job
+            The prepared data and the problem.
+        trace : Trace
+            The solutions along the path.
+        publish : callable
+            ``publish(model, job, solution, results)`` turns a clone of the template into the fitted
+            model of a point.
+
+        Returns
+        -------
+        PathResult
+            The path in terms of the user's columns.
         """
         points, prepared = trace.points, job.prepared
         w = np.array([point.w for point in points])
@@ -153,6 +181,7 @@ class PathResult:
         Returns
         -------
         KnifeRegressor or KnifeClassifier
+            Ready to predict.
         """
         return self._fitted(self._point(i))
 
@@ -216,10 +245,12 @@ class PathResult:
         n_features : int, default=None
             Number of features (of groups, where there are some).
         sparsity : float, default=None
+            A penalty; the point nearest to it is taken.
 
         Returns
         -------
         KnifeRegressor or KnifeClassifier
+            Ready to predict.
         """
         if (n_features is None) == (sparsity is None):
             raise ValueError("Give either n_features or sparsity.")
@@ -243,7 +274,13 @@ class PathResult:
         return model
 
     def warn_not_converged(self, stacklevel: int = 2) -> None:
-        """Issue a ConvergenceWarning if a point has not converged."""
+        """Issue a ConvergenceWarning if a point has not converged.
+
+        Parameters
+        ----------
+        stacklevel : int, default=2
+            How many calls up the warning is attributed to.
+        """
         failed = [point for point in self._trace.points if not point.converged]
         if failed:
             warn_not_converged(
@@ -251,7 +288,13 @@ class PathResult:
             )
 
     def to_frame(self):
-        """Return a pandas data frame: one row per point, one column per feature."""
+        """Return a pandas data frame: one row per point, one column per feature.
+
+        Returns
+        -------
+        DataFrame
+            The penalty, the number of features, the objective and the weights.
+        """
         pandas = import_optional("pandas", "pandas", "PathResult.to_frame")
         facts = pandas.DataFrame(
             {
@@ -271,7 +314,22 @@ class PathResult:
         return path_fragment(self)
 
     def plot(self, *, sparsity=None, ax=None, line_kwargs=None):
-        """Draw the path; see :class:`kernelknife.display.WeightPathDisplay`."""
+        """Draw the path; see :class:`kernelknife.display.WeightPathDisplay`.
+
+        Parameters
+        ----------
+        sparsity : float, default=None
+            A penalty to mark.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+        line_kwargs : dict, default=None
+            Passed on to ``Axes.plot``.
+
+        Returns
+        -------
+        WeightPathDisplay
+            The picture.
+        """
         from kernelknife.display import WeightPathDisplay
 
         return WeightPathDisplay.from_path(self, sparsity=sparsity, ax=ax, line_kwargs=line_kwargs)
@@ -296,11 +354,15 @@ def knife_path(
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
+        Training rows.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        Target of every row, numbers or classes.
     kernel : str or Kernel, default="rbf"
+        See :class:`KnifeRegressor`.
     loss : str or Loss, default=None
         None is the squared loss for numbers and the squared hinge for classes.
     alpha : float, default=1.0
+        Penalty on the squared norm of the machine, the same along the path.
     sparsities : int or array-like, default=50
         Number of points, or increasing penalties. A number finds its own grid, from 0 to
         where the last feature leaves, with points where features leave; the path may end a
@@ -309,6 +371,7 @@ def knife_path(
         Steps of the solver per point: 1 is the paper's approximation; None solves each point
         to ``tol``.
     sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the rows in the loss.
     task : {"regression", "classification"}, default=None
         None takes it from the loss, else from ``y``: texts, truth values and at most ten
         different whole numbers are classes. ``PathResult.task`` tells what was taken.
@@ -320,6 +383,7 @@ def knife_path(
     Returns
     -------
     PathResult
+        Weights at every penalty, the ranking, and a fitted model at every point.
 
     Examples
     --------

@@ -9,7 +9,6 @@ from joblib import Parallel, delayed
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 from sklearn.base import BaseEstimator, clone
-from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted
@@ -27,6 +26,7 @@ from kernelknife._rows import refuse_lazy_rows
 from kernelknife._support.checks import check_number
 from kernelknife._support.progress import Task, root_task
 from kernelknife._support.threads import limited_blas
+from kernelknife._support.versions import CallbackSupportMixin, with_callbacks
 from kernelknife.estimators import (
     KnifeClassifier,
     KnifeRegressor,

@@ -51,7 +51,29 @@ def save_model(path, selection) -> None:
     Parameters
     ----------
     path : path
+        The file to write.
     selection : Selection
+        What :func:`kernelknife.selection.select_features` returned.
+
+    See Also
+    --------
+    load_model : Reads the file.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import pandas as pd
+    >>> from kernelknife.datasets import make_sinusoidal
+    >>> from kernelknife.selection import select_features
+    >>> from kernelknife.storage import load_model, save_model
+    >>> X, y = make_sinusoidal(60, 1, random_state=0)
+    >>> frame = pd.DataFrame(X, columns=list("abcdef")).assign(y=y)
+    >>> selection = select_features(frame, "y", alpha=0.3, sparsity=5.0, folds=3)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_model(os.path.join(folder, "model.kk"), selection)
+    ...     encoder, model, facts = load_model(os.path.join(folder, "model.kk"))
+    >>> facts["target"], model.predict(encoder.transform(frame)).shape
+    ('y', (60,))
     """
     skops = import_optional("skops.io", "kernelknife[cli]", "Saving a model")
     content = {"encoder": selection.encoder, "model": selection.model}
@@ -76,13 +98,30 @@ def load_model(path):
     Parameters
     ----------
     path : path
+        A file that :func:`save_model` or ``kernelknife select --save`` wrote.
 
     Returns
     -------
     encoder : TableEncoder
+        Turns a table into the columns that the model takes.
     model : KnifeRegressor or KnifeClassifier
+        The fitted model.
     facts : dict
         Version, target, task, selected columns, and what becomes of columns of dates.
+
+    See Also
+    --------
+    save_model : Writes the file; its example reads it again.
+
+    Examples
+    --------
+    A file that is no model is refused with a sentence:
+
+    >>> from kernelknife.storage import load_model
+    >>> load_model(__file__)
+    Traceback (most recent call last):
+    ...
+    kernelknife.storage.ModelFileError: ... is no model of kernelknife...
     """
     facts, data = _read_archive(path)
     if facts.get("version") != __version__:

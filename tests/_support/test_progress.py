@@ -2,9 +2,9 @@
 
 import pytest
 from sklearn.base import BaseEstimator
-from sklearn.callback import CallbackSupportMixin, with_callbacks
 
 from kernelknife._support.progress import SILENT, root_task
+from kernelknife._support.versions import CallbackSupportMixin, with_callbacks
 
 
 class Recorder:
@@ -47,6 +47,7 @@ class Walker(CallbackSupportMixin, BaseEstimator):
         return self
 
 
+@pytest.mark.usefixtures("callbacks")
 def test_tasks_begin_and_end_in_order():
     recorder = Recorder()
     Walker().set_callbacks(recorder).fit()
@@ -55,6 +56,7 @@ def test_tasks_begin_and_end_in_order():
     assert recorder.events == ["setup", "begin fit", *points, "end fit", "teardown"]
 
 
+@pytest.mark.usefixtures("callbacks")
 @pytest.mark.parametrize(
     ("stop_at", "seen"),
     [("iteration", [(0, 0)]), ("point", [(0, 0), (0, 1), (0, 2)])],

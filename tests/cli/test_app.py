@@ -1,6 +1,7 @@
 """The command, as its user sees it: what is printed where, exit statuses, one-line errors."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -13,7 +14,6 @@ from sklearn.datasets import load_diabetes
 
 from kernelknife import __version__, kernels, losses
 from kernelknife.cli import app as app_module
-from kernelknife.cli import main
 
 QUICK = ("--alpha", "0.3", "--folds", "3", "--jobs", "1")
 
@@ -121,20 +121,33 @@ def test_help_is_quick_and_imports_nothing_heavy():
 
 
 def test_version(call):
-    assert call("--version")[1].strip() == f"kernelknife {__version__}"
+    told = call("--version")[1].strip()
+    assert told.startswith(f"kernelknife {__version__} (python ")
+    assert f"numpy {np.__version__}" in told
+
+
+def test_shells_complete_commands_and_options():
+    """The script of --install-completion asks the command in this way."""
+    code = "import sys; sys.argv = ['kernelknife']; from kernelknife.cli import main; main()"
+    for words, expected in (("kernelknife sel", "select"), ("kernelknife select --ta", "--target")):
+        run = subprocess.run(
+            [sys.executable, "-c", code],
+            env={
+                **os.environ,
+                "_KERNELKNIFE_COMPLETE": "complete_bash",
+                "COMP_WORDS": words,
+                "COMP_CWORD": str(len(words.split()) - 1),
+            },
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert expected in run.stdout.split()
 
 
 def test_options_know_every_kernel_and_loss():
     assert {str(kernel) for kernel in app_module.Kernel} == set(kernels.KERNELS)
     assert {str(loss) for loss in app_module.Loss} == set(losses.LOSSES)
-
-
-def test_without_the_extra(monkeypatch, capsys):
-    monkeypatch.setitem(sys.modules, "typer", None)
-    with pytest.raises(SystemExit) as stop:
-        main()
-    assert stop.value.code == 2
-    assert "pip install 'kernelknife[cli]'" in capsys.readouterr().err
 
 
 ROWS = load_diabetes(as_frame=True).frame.iloc[:24, [0, 2, 8, 10]].round(3)

@@ -11,16 +11,13 @@ __all__ = ["main"]
 
 
 def main():
-    """Run the ``kernelknife`` command, or say what must be installed for it."""
+    """Run the ``kernelknife`` command, or what there is of it without its packages."""
     try:
         import typer  # noqa: F401 - imported only to see whether it is installed
     except ModuleNotFoundError:
-        print(
-            "The kernelknife command needs packages that are not installed: pip install "
-            "'kernelknife[cli]'",
-            file=sys.stderr,
-        )
-        raise SystemExit(2) from None
+        from kernelknife.cli.bare import run_bare
+
+        raise SystemExit(run_bare(sys.argv[1:])) from None
     from kernelknife.cli.app import run
 
     run()

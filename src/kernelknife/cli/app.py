@@ -7,13 +7,13 @@ from typing import Annotated
 
 import typer
 
-from kernelknife import __version__
+from kernelknife.cli.bare import version_line
 from kernelknife.cli.console import Failure, out, say
 
 __all__ = ["app", "run"]
 
 app = typer.Typer(
-    add_completion=False,
+    add_completion=True,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -186,9 +186,9 @@ def _fail(message, code):
 
 
 def _version(wanted: bool):
-    """Print the version, if it is asked for, and exit."""
+    """Print the versions, if they are asked for, and exit."""
     if wanted:
-        out.print(f"kernelknife {__version__}")
+        out.print(version_line())
         raise typer.Exit
 
 
@@ -233,7 +233,8 @@ def _reading(encoding, missing, decimal, thousands, sheet, transpose):
 @app.callback()
 def common(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Print the versions."),
     ] = False,
 ):
     """Find which features matter when the relation is not linear."""

@@ -1,7 +1,7 @@
-"""Data: the paper's three simulated problems, separate effects, and loaders of the measured data.
+"""Data: the paper's simulated problems, separate effects, genes, and loaders of measured data.
 
-The generators put the true features first and return ``X, y``. The loaders return a
-``sklearn.utils.Bunch`` with data frames. They read files that we may not distribute;
+The paper's generators put the true features first and return ``X, y``. The others return a
+``sklearn.utils.Bunch``, the loaders with data frames. They read files that we may not distribute;
 :func:`load_vowel` says where they look for them.
 """
 
@@ -12,6 +12,7 @@ from kernelknife.datasets._measured import (
     load_vowel,
 )
 from kernelknife.datasets._simulated import (
+    make_genes,
     make_linear,
     make_separate_effects,
     make_sinusoidal,
@@ -23,6 +24,7 @@ __all__ = [
     "load_colon",
     "load_parkinsons",
     "load_vowel",
+    "make_genes",
     "make_linear",
     "make_separate_effects",
     "make_sinusoidal",

@@ -123,6 +123,18 @@ def load_vowel(*, data_home=None, download=True):
         ``data`` (frame, 990 x 10), ``target`` (series of vowels), ``groups`` (speaker), ``train``
         (mask of the 528 rows of the training speakers), ``feature_names``, ``target_names``,
         ``DESCR``.
+
+    Examples
+    --------
+    The data are not shipped. They come from files that you have, or from OpenML.
+
+    >>> from kernelknife.datasets import load_vowel
+    >>> load_vowel().data.shape  # doctest: +SKIP
+    (990, 10)
+    >>> load_vowel(data_home=".", download=False)
+    Traceback (most recent call last):
+    ...
+    kernelknife.datasets._measured.DataFileError: The ... data are not there. Put ....
     """
     pandas = _pandas("load_vowel")
     files = _files(VOWEL, data_home)
@@ -153,7 +165,7 @@ def load_vowel(*, data_home=None, download=True):
 
 
 def load_parkinsons(*, data_home=None, download=True):
-    """Parkinson's disease: voice measures of 32 people, 24 of them ill.
+    """Load voice measures of 32 people, 24 of them with Parkinson's disease.
 
     Parameters
     ----------
@@ -167,6 +179,18 @@ def load_parkinsons(*, data_home=None, download=True):
     Bunch
         ``data`` (frame, 195 x 22), ``target`` (series, 1 for the disease), ``groups`` (subject),
         ``feature_names``, ``target_names``, ``DESCR``.
+
+    Examples
+    --------
+    The data are not shipped. They come from files that you have, or from OpenML.
+
+    >>> from kernelknife.datasets import load_parkinsons
+    >>> load_parkinsons().data.shape  # doctest: +SKIP
+    (195, 22)
+    >>> load_parkinsons(data_home=".", download=False)
+    Traceback (most recent call last):
+    ...
+    kernelknife.datasets._measured.DataFileError: The ... data are not there. Put ....
     """
     pandas = _pandas("load_parkinsons")
     files = _files(PARKINSONS, data_home)
@@ -212,6 +236,18 @@ def load_colon(*, data_home=None, download=True):
         ``data`` (frame, 62 x 2000, raw intensities), ``target`` (series, "normal" or "tumor"),
         ``groups`` (patient; 22 of the 40 gave both tissues), ``feature_names``,
         ``target_names``, ``DESCR``.
+
+    Examples
+    --------
+    The data are not shipped. They come from files that you have, or from OpenML.
+
+    >>> from kernelknife.datasets import load_colon
+    >>> load_colon().data.shape  # doctest: +SKIP
+    (62, 2000)
+    >>> load_colon(data_home=".", download=False)
+    Traceback (most recent call last):
+    ...
+    kernelknife.datasets._measured.DataFileError: The ... data are not there. Put ....
     """
     pandas = _pandas("load_colon")
     files = _files(COLON, data_home)

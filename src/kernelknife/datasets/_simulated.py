@@ -1,7 +1,4 @@
-"""The paper's simulated problems.
-
-Every generator puts the true features first and returns ``X, y``.
-"""
+"""The paper's simulated problems, separate effects, and a table of genes."""
 
 import numpy as np
 from scipy.stats import norm
@@ -9,7 +6,13 @@ from sklearn.utils import Bunch, check_random_state
 
 from kernelknife._support.checks import check_number
 
-__all__ = ["make_linear", "make_separate_effects", "make_sinusoidal", "make_skin_of_orange"]
+__all__ = [
+    "make_genes",
+    "make_linear",
+    "make_separate_effects",
+    "make_sinusoidal",
+    "make_skin_of_orange",
+]
 
 COEFFICIENTS = (6.0, -4.0, 3.0, 2.0, -2.0)  # of the true features, as in the paper
 # Squared radii between which the class around the other lies, as in the paper.
@@ -34,14 +37,25 @@ def make_linear(n_samples=100, n_noise=5, random_state=None):
     Parameters
     ----------
     n_samples : int, default=100
+        Number of rows.
     n_noise : int, default=5
         Number of features without effect.
     random_state : int, RandomState or None, default=None
+        Seed; the same number gives the same data.
 
     Returns
     -------
     X : ndarray of shape (n_samples, 5 + n_noise)
+        Features; the first five are the true ones.
     y : ndarray of shape (n_samples,)
+        Target.
+
+    Examples
+    --------
+    >>> from kernelknife.datasets import make_linear
+    >>> X, y = make_linear(100, n_noise=20, random_state=0)
+    >>> X.shape
+    (100, 25)
     """
     return _make_regression(n_samples, n_noise, random_state, lambda X: X)
 
@@ -55,14 +69,25 @@ def make_sinusoidal(n_samples=100, n_noise=5, random_state=None):
     Parameters
     ----------
     n_samples : int, default=100
+        Number of rows.
     n_noise : int, default=5
         Number of features without effect.
     random_state : int, RandomState or None, default=None
+        Seed; the same number gives the same data.
 
     Returns
     -------
     X : ndarray of shape (n_samples, 5 + n_noise)
+        Features; the first five are the true ones.
     y : ndarray of shape (n_samples,)
+        Target.
+
+    Examples
+    --------
+    >>> from kernelknife.datasets import make_sinusoidal
+    >>> X, y = make_sinusoidal(100, n_noise=20, random_state=0)
+    >>> X.shape
+    (100, 25)
     """
     return _make_regression(n_samples, n_noise, random_state, np.sin)
 
@@ -80,12 +105,21 @@ def make_skin_of_orange(n_samples=100, n_noise=6, random_state=None):
     n_noise : int, default=6
         Number of standard normal features without effect.
     random_state : int, RandomState or None, default=None
+        Seed; the same number gives the same data.
 
     Returns
     -------
     X : ndarray of shape (n_samples, 4 + n_noise)
+        Features; the first four are the true ones.
     y : ndarray of int of shape (n_samples,)
         Classes, in random order.
+
+    Examples
+    --------
+    >>> from kernelknife.datasets import make_skin_of_orange
+    >>> X, y = make_skin_of_orange(100, n_noise=20, random_state=0)
+    >>> X.shape
+    (100, 24)
     """
     check_number(n_samples, "n_samples", low=2, integer=True)
     check_number(n_noise, "n_noise", integer=True)
@@ -112,7 +146,7 @@ def make_separate_effects(
     union=True,
     random_state=None,
 ):
-    """Effects of disjoint pairs of features, united into classes or added up to a number.
+    """Make effects of disjoint pairs of features, united into classes or added up to a number.
 
     All features are standard normal. A shell is positive between two radii of its pair, a
     checkerboard where the product of its pair is large, a sum where the sum of its pair is. Each is
@@ -122,6 +156,7 @@ def make_separate_effects(
     Parameters
     ----------
     n_samples : int, default=500
+        Number of rows.
     n_noise : int, default=60
         Number of features without effect.
     effects : sequence of {"shell", "checkerboard", "sum"}
@@ -130,6 +165,7 @@ def make_separate_effects(
         Whether ``y`` holds classes, 1 where at least one effect is positive. Otherwise it is the
         sum of the effects, each scaled to variance 1, plus noise of a third of its deviation.
     random_state : int, RandomState or None, default=None
+        Seed; the same number gives the same data.
 
     Returns
     -------
@@ -178,3 +214,76 @@ def _strength(name, pair, share):
     squared = (pair**2).sum(axis=1)
     outer = -2.0 * np.log(np.exp(-0.5) - share)
     return np.minimum(squared - 1.0, outer - squared)
+
+
+MODULE_SIZE = 10  # genes that are regulated together
+MODULE_SHARE = 0.5  # share of a gene's variance that it has in common with its module
+PATIENT_SHARE = 0.3  # deviation of what is peculiar to a patient, beside genes of deviation 1
+
+
+def make_genes(n_patients=31, n_genes=500, n_relevant=3, shift=1.5, random_state=None):
+    """Make the activity of genes in a tumour and a normal tissue of every patient.
+
+    It looks like a small study with microarrays: many more genes than tissues, genes that are
+    regulated together in modules of ten, two tissues of every patient that resemble each other.
+    Numbers are logarithms of activities, with variance 1 in each kind of tissue (and a little more
+    for what is peculiar to a patient). A few genes of different modules are higher or lower in
+    tumours; the other genes of their modules are not, so they are correlated with a gene that
+    matters and do not matter themselves.
+
+    Parameters
+    ----------
+    n_patients : int, default=31
+        Number of patients; there are twice as many tissues.
+    n_genes : int, default=500
+        Number of genes.
+    n_relevant : int, default=3
+        Number of genes that differ between the tissues, at most one in ten.
+    shift : float, default=1.5
+        By how many standard deviations they differ.
+    random_state : int, RandomState or None, default=None
+        Seed; the same number gives the same data.
+
+    Returns
+    -------
+    Bunch
+        With ``data`` (tissues by genes), ``target`` ("normal" or "tumor"), ``groups`` (the number
+        of the patient), ``feature_names`` and ``relevant`` (indices of the genes that differ).
+
+    See Also
+    --------
+    load_colon : A measured table of this kind.
+
+    Examples
+    --------
+    >>> from kernelknife.datasets import make_genes
+    >>> genes = make_genes(random_state=0)
+    >>> genes.data.shape, [genes.feature_names[j] for j in genes.relevant]
+    ((62, 500), ['g000', 'g010', 'g020'])
+    """
+    check_number(n_patients, "n_patients", low=2, integer=True)
+    check_number(n_genes, "n_genes", low=1, integer=True)
+    check_number(n_relevant, "n_relevant", low=1, integer=True)
+    check_number(shift, "shift")
+    n_modules = -(-n_genes // MODULE_SIZE)
+    if n_relevant > n_modules:
+        raise ValueError(
+            f"n_relevant={n_relevant} is more than the {n_modules} modules of ten genes each."
+        )
+    rng = check_random_state(random_state)
+    patient = np.repeat(np.arange(n_patients), 2)
+    tumor = np.tile([True, False], n_patients)
+    module = np.arange(n_genes) // MODULE_SIZE
+    X = np.sqrt(1.0 - MODULE_SHARE) * rng.standard_normal((2 * n_patients, n_genes))
+    X += np.sqrt(MODULE_SHARE) * rng.standard_normal((2 * n_patients, n_modules))[:, module]
+    X += PATIENT_SHARE * rng.standard_normal((n_patients, n_genes))[patient]
+    relevant = np.arange(n_relevant) * MODULE_SIZE
+    X[np.ix_(tumor, relevant)] += shift * np.where(np.arange(n_relevant) % 2, -1.0, 1.0)
+    digits = max(3, len(str(n_genes - 1)))
+    return Bunch(
+        data=X,
+        target=np.where(tumor, "tumor", "normal"),
+        groups=patient,
+        feature_names=[f"g{j:0{digits}d}" for j in range(n_genes)],
+        relevant=relevant,
+    )

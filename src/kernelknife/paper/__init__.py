@@ -63,6 +63,18 @@ def reproduce(
     -------
     Path
         The file with the summary in Markdown.
+
+    Examples
+    --------
+    >>> from kernelknife.paper import ITEMS, reproduce
+    >>> list(ITEMS)[:3]
+    ['noise', 'convergence', 'penalties']
+    >>> reproduce(["penalties"], "kernelknife-paper", quick=True)  # doctest: +SKIP
+    PosixPath('kernelknife-paper/summary.md')
+    >>> reproduce(["apple"], "kernelknife-paper")
+    Traceback (most recent call last):
+    ...
+    ValueError: Unknown item 'apple'. Known items: noise, ...
     """
     unknown = [name for name in names if name not in ITEMS]
     if unknown:

@@ -14,8 +14,8 @@ from joblib import Parallel, delayed
 from kernelknife._support.files import write_file
 from kernelknife._support.optional import import_optional
 from kernelknife._support.threads import limited_blas
+from kernelknife._support.versions import versions
 from kernelknife.paper.item import Item
-from kernelknife.selection import versions
 
 __all__ = ["read_tables", "run"]
 

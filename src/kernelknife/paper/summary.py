@@ -76,11 +76,23 @@ def summarize(items, output, pictures=""):
             "how its numbers are computed and where that differs from the paper. Methods marked "
             f"[ours] are not in the paper. Versions: {used}."
         ),
+        Heading("In short"),
+        Text(f"{held} of {len(verdicts)} claims hold. By part of the paper:"),
+        Table(("part", "claims", "hold", "what does not hold"), tuple(_by_part(verdicts))),
         Heading("Verdicts"),
-        Text(f"{held} of {len(verdicts)} claims hold."),
         Table(("part", "claim", "ours", "verdict"), tuple(verdicts)),
         *sections,
     ]
+
+
+def _by_part(verdicts):
+    """Yield one row per part of the paper: how many claims it has, and which do not hold."""
+    parts: dict[str, list] = {}
+    for part, claim, _, verdict in verdicts:
+        parts.setdefault(part, []).append((claim, verdict == "holds"))
+    for part, judged in parts.items():
+        failed = " ".join(claim for claim, holds in judged if not holds)
+        yield part, str(len(judged)), str(sum(holds for _, holds in judged)), failed
 
 
 def _quick_note(item, record):

@@ -106,6 +106,7 @@ def build_report(selection, source=None, reading=None, *, command=None) -> str:
     Parameters
     ----------
     selection : Selection
+        What :func:`kernelknife.selection.select_features` returned.
     source : str, default=None
         Where the data came from; the page and its Python code name it.
     reading : dict, default=None
@@ -116,6 +117,19 @@ def build_report(selection, source=None, reading=None, *, command=None) -> str:
     Returns
     -------
     str
+        A whole HTML page, to be written to a file.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from kernelknife.datasets import make_sinusoidal
+    >>> from kernelknife.report import build_report
+    >>> from kernelknife.selection import select_features
+    >>> X, y = make_sinusoidal(60, 1, random_state=0)
+    >>> frame = pd.DataFrame(X, columns=list("abcdef")).assign(y=y)
+    >>> page = build_report(select_features(frame, "y", alpha=0.3, sparsity=5.0, folds=3))
+    >>> page[:15], "Which columns matter for y" in page
+    ('<!doctype html>', True)
     """
     title = f"Which columns matter for {selection.table.target_name}"
     return html_page(title, _body(selection, source, reading, command))

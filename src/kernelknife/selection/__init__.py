@@ -13,7 +13,6 @@ from kernelknife.selection.result import (
     Score,
     Selection,
     WrongRow,
-    versions,
 )
 from kernelknife.selection.select import select_features
 from kernelknife.selection.verdict import find_warnings, headline
@@ -30,5 +29,4 @@ __all__ = [
     "find_warnings",
     "headline",
     "select_features",
-    "versions",
 ]

@@ -1,14 +1,10 @@
 """What a selection returns, as plain data."""
 
-import platform
 from dataclasses import dataclass, field
 
 import numpy as np
-import scipy
-import sklearn
 from scipy.stats import t as student
 
-from kernelknife import __version__
 from kernelknife.estimators import KnifeClassifier, KnifeRegressor
 from kernelknife.model_selection import KnifeClassifierCV, KnifeRegressorCV
 from kernelknife.selection.rates import ErrorRate
@@ -26,7 +22,6 @@ __all__ = [
     "Selection",
     "Surface",
     "WrongRow",
-    "versions",
 ]
 
 # A finding must exceed the constant so clearly that chance alone would do so in one table of a
@@ -277,27 +272,47 @@ class Selection:
     advantage : Score
         The constant's error minus that error, fold by fold.
     error_name : str
+        What the errors are, in words.
     held_out : HeldOut or None
         Errors on the rows that were held out, if there were any.
     quality : ClassQuality or None
         How well single classes are told apart; None for a number.
     effects : tuple of Effect
+        How the prediction changes with each selected column.
     interactions : tuple of Interaction
         The columns of an ANOVA machine that act together, at most eight pairs or triples with more
         than 0.5 % of the variance, the largest first. Empty for other kernels.
     stand_ins : StandIns
         Which columns could take the place of the selected ones, on the folds of the search.
     table : Table
+        The table as it was read, with the notes on what was guessed.
     encoder : TableEncoder
+        Turns a table into the columns that the model takes.
     search : KnifeRegressorCV or KnifeClassifierCV
+        The cross-validation.
     model : KnifeRegressor or KnifeClassifier
         The chosen model; it predicts from the columns that the encoder returns.
     settings : dict
         The arguments of :func:`select_features`.
     versions : dict
+        Versions of the software.
     seconds : float
+        How long it took.
     rates : ErrorRate or None
         What half-samples or knockoffs say about the columns, if they were asked for.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from kernelknife.datasets import make_sinusoidal
+    >>> from kernelknife.selection import select_features
+    >>> X, y = make_sinusoidal(80, 3, random_state=0)
+    >>> frame = pd.DataFrame(X, columns=list("abcdefgh")).assign(y=y)
+    >>> selection = select_features(frame, "y", alpha=0.3, folds=3)
+    >>> sorted(selection.selected), selection.predict(frame).shape
+    (['a', 'b', 'c', 'd', 'e'], (80,))
+    >>> selection.error.mean < selection.constant_error.mean
+    True
     """
 
     features: tuple[Feature, ...] = field(repr=False)
@@ -394,12 +409,19 @@ class Selection:
         Returns
         -------
         ndarray
+            One prediction per row.
         """
         frame = expand_dates(frame, self.table.dates)
         return self.model.predict(self.encoder.transform(frame, self.selected))
 
     def to_json(self) -> dict:
-        """Return the answer as a dict that ``json.dumps`` accepts."""
+        """Return the answer as a dict that ``json.dumps`` accepts.
+
+        Returns
+        -------
+        dict
+            Columns, penalties, errors, settings and versions.
+        """
         return {
             "target": self.table.target_name,
             "task": self.table.task,
@@ -451,14 +473,3 @@ class Selection:
         from kernelknife.report import build_fragment
 
         return build_fragment(self)
-
-
-def versions() -> dict[str, str]:
-    """Return the versions of the software that a result may depend on."""
-    return {
-        "kernelknife": __version__,
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "sklearn": sklearn.__version__,
-    }

@@ -7,6 +7,7 @@ import numpy as np
 
 from kernelknife._choice import kernels_to_compare
 from kernelknife._support.checks import check_number
+from kernelknife._support.versions import versions
 from kernelknife.losses import check_loss
 from kernelknife.model_selection import KnifeClassifierCV, KnifeRegressorCV
 from kernelknife.selection.classes import fit_folds, judge_classes
@@ -19,7 +20,7 @@ from kernelknife.selection.comparison import (
 )
 from kernelknife.selection.effects import find_effects, find_interactions
 from kernelknife.selection.rates import check_rates, find_rates
-from kernelknife.selection.result import Feature, Selection, versions
+from kernelknife.selection.result import Feature, Selection
 from kernelknife.selection.splitting import FEWEST_ROWS, split_held_out
 from kernelknife.stand_ins import fold_of_rows
 from kernelknife.tables import TableEncoder, TableError, make_table
@@ -72,6 +73,7 @@ def select_features(
     Parameters
     ----------
     frame : DataFrame
+        One row per observation, one column per variable, the target among them.
     target : str
         Name of the column to predict.
     drop, ids : sequence of str, default=()
@@ -122,10 +124,11 @@ def select_features(
         Largest expected share of false columns among those that beat their knockoffs; see
         :class:`kernelknife.KnifeKnockoffs`. None draws no knockoffs.
     random_state : int, default=0
+        Seed of everything random.
     n_jobs : int, default=None
         Number of folds to run at the same time.
     callbacks : sequence, default=()
-        scikit-learn callbacks, such as a progress bar.
+        Callbacks of scikit-learn, such as a progress bar.
     tell : callable, default=None
         Called with a line of text for everything that was guessed or left out, before the work
         begins; ``print`` shows it.
@@ -133,6 +136,7 @@ def select_features(
     Returns
     -------
     Selection
+        The selected columns, their errors and the fitted model.
 
     Examples
     --------

@@ -56,6 +56,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     moves a median by no more than the distance to the next value, so that errors over the folds
     hardly change. Rows held out take no part in the medians: where even that little matters, hold
     rows out.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from kernelknife.tables import TableEncoder
+    >>> frame = pd.DataFrame({"age": [31, 45, 60], "sex": ["f", "m", "f"]})
+    >>> TableEncoder().fit(frame).transform(frame)
+    array([[31.,  1.,  0.],
+           [45.,  0.,  1.],
+           [60.,  1.,  0.]])
     """
 
     # Saved models name this class by its public path, so that they do not depend on the file
@@ -71,11 +81,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : DataFrame
+            The table of the features.
         y : ignored
+            Not looked at; scikit-learn's pipelines pass it.
 
         Returns
         -------
         self : object
+            The fitted estimator.
         """
         check_names(X.columns, "The table")
         self.columns_ = [str(name) for name in X.columns]
@@ -133,6 +146,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Returns
         -------
         ndarray
+            Numbers only, one row per row of the table.
         """
         check_is_fitted(self)
         needed = self.columns_ if needed is None else list(needed)

@@ -57,6 +57,18 @@ def read_table(
     -------
     DataFrame
         One row per record, with the columns of the file and a plain index.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from kernelknife.tables import read_table
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "weights.csv")
+    ...     with open(path, "w") as file:
+    ...         _ = file.write("age;weight\\n31;70,5\\n45;81,0\\n")
+    ...     frame = read_table(path, decimal=",")
+    >>> frame["weight"].tolist()
+    [70.5, 81.0]
     """
     pandas = import_optional("pandas", "kernelknife[cli]", "Reading a table")
     if thousands == decimal:
