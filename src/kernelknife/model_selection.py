@@ -305,7 +305,7 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         self.alphas_ = np.unique(self.cv_results_["alpha"][mine])
         self.best_score_ = float(self.cv_results_["mean_test_score"][pick.index])
         self.nested_scores_ = judged_by_others(self.cv_results_, self.splits_, self.rule)
-        self.n_paths_ = sum(len(folds) for folds in race.scores)
+        self.n_paths_ = race.n_paths
         position = next(i for i, line in enumerate(race.lines) if line is pick.line)
         within = pick.index - sum(len(line.settings) for line in race.lines[:position])
         bits = np.array([fold.selected[within] for fold in race.scores[position]])

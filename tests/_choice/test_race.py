@@ -52,7 +52,7 @@ def test_the_best_two_lines_are_followed_to_the_end():
     # The first look: five folds, a third of the penalties.
     assert {(fold, n) for kernel, _, fold, n in ran if kernel == "a"} == {(i, 3) for i in range(5)}
     expected = expected_paths({kernel: [1.0] for kernel in quality}, False, 10)
-    assert expected == len(ran) == 4 * 5 + 2 * 10
+    assert expected == race.n_paths == len(ran) == 4 * 5 + 2 * 10
 
 
 def test_few_lines_are_not_raced():

@@ -27,7 +27,8 @@ def test_select_prints_the_columns(call, table):
     assert "took the target y for a number" in err
     # Without a terminal, lines say what is going on; the guesses come first.
     assert err.index("took the target") < err.index("selecting among 9 columns with 90 rows")
-    assert re.search(r"cross-validating: \d+ fits are done", err)
+    assert re.search(r"\d+ of about \d+ paths are followed", err)
+    assert re.search(r"comparing .* on \d+ folds of \d+ rows, about \d+ paths: a", err)
     assert "Traceback" not in err
 
 

@@ -13,7 +13,7 @@ from kernelknife._choice.settings import (
     kernels_to_compare,
     penalties_of_line,
 )
-from kernelknife._choice.splits import check_folds, check_splits, make_splitter
+from kernelknife._choice.splits import check_folds, check_splits, default_folds, make_splitter
 
 __all__ = [
     "EQUAL",
@@ -29,6 +29,7 @@ __all__ = [
     "check_folds",
     "check_splits",
     "cv_curves",
+    "default_folds",
     "expected_paths",
     "judged_by_others",
     "kernels_to_compare",

@@ -64,6 +64,8 @@ class Race:
         Those that were dropped have the penalties of the first look only.
     scores : list of list of FoldScores
         By line, in the order of the folds.
+    n_paths : int
+        Paths that were followed so far.
     """
 
     make_line: Callable[[str, float], Line]
@@ -71,6 +73,7 @@ class Race:
     extends: bool
     lines: list[Line] = field(default_factory=list)
     scores: list[list[FoldScores]] = field(default_factory=list)
+    n_paths: int = 0
 
     def compare(self, wanted: dict[str, list[float]], n_folds: int) -> None:
         """Run the whole race, beginning with some alphas of every kernel."""
@@ -123,6 +126,7 @@ class Race:
                 batches.append(([self.lines[i] for i in mine], fold))
                 owners.append(mine)
         for mine, results in zip(owners, self.run(batches), strict=True):
+            self.n_paths += len(mine)
             for i, scores in zip(mine, results, strict=True):
                 self.scores[i].append(scores)
 

@@ -13,10 +13,15 @@ from sklearn.model_selection import (
     check_cv,
 )
 
-__all__ = ["check_folds", "check_splits", "make_splitter"]
+__all__ = ["check_folds", "check_splits", "default_folds", "make_splitter"]
 
 FEW_ROWS = 200  # below, one split into folds is mostly luck, and several are made
 DEFAULT_FOLDS, REPEATS = 5, 2
+
+
+def default_folds(n_rows: int) -> int:
+    """Return how many folds are made of so many rows, where nothing else decides."""
+    return DEFAULT_FOLDS * (REPEATS if n_rows < FEW_ROWS else 1)
 
 
 def make_splitter(cv: Any, target: np.ndarray, classes: bool, groups: Any, seed: int | None) -> Any:

@@ -1,4 +1,4 @@
-"""Progress over folds, half-samples and draws of knockoffs: a bar, or lines elsewhere."""
+"""Progress over paths, half-samples and draws of knockoffs: a bar, or lines elsewhere."""
 
 import os
 import tempfile
@@ -12,12 +12,12 @@ __all__ = ["fold_bar"]
 
 
 # Tasks whose parts are counted, and the parts.
-COUNTED, PARTS = ("comparing", "halves", "draws"), ("fold", "half", "draw")
+COUNTED, PARTS = ("halves", "draws"), ("line", "half", "draw")
 REFRESH_SECONDS = 0.2  # often enough for a bar to move smoothly
 
 
 class FoldCounter:
-    """Callback of scikit-learn that counts finished folds, halves and draws.
+    """Callback of scikit-learn that counts finished paths, halves and draws.
 
     They may run in other processes. Each appends one byte to a file when it has finished, so that
     the size of the file is the count.
@@ -25,20 +25,32 @@ class FoldCounter:
     Parameters
     ----------
     path : str
-        The file that holds one byte per finished fold.
+        The file that holds one byte per finished part.
     """
 
     def __init__(self, path):
         self.path = path
-        self.total = 0
+        self._paths = 0
+        self._others = 0
+
+    @property
+    def total(self):
+        """About how many parts there will be.
+
+        A cross-validation says how many paths it expects; its search for alpha may go on for longer
+        or end early.
+        """
+        return self._paths + self._others
 
     def setup(self, estimator, context):
         """Do nothing; scikit-learn asks callbacks to have this method."""
 
     def on_fit_task_begin(self, estimator, context):
-        """Add folds, halves or draws to what is expected."""
-        if context.task_name in COUNTED:
-            self.total += context.max_subtasks or 0
+        """Take over how many paths, halves or draws are expected."""
+        if context.task_name == "comparing":
+            self._paths = estimator.n_paths_
+        elif context.task_name in COUNTED:
+            self._others += context.max_subtasks or 0
 
     def on_fit_task_end(self, estimator, context):
         """Count a finished part."""
@@ -78,23 +90,42 @@ def fold_bar():
 @contextmanager
 def _bar():
     """Yield ``show(done, total)``, which moves a bar."""
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
-    columns = (TextColumn("cross-validating"), BarColumn(), TimeElapsedColumn())
+    columns = (
+        TextColumn("selecting"),
+        BarColumn(),
+        TimeElapsedColumn(),
+        TextColumn("about"),
+        TimeRemainingColumn(),
+        TextColumn("left"),
+    )
     with Progress(*columns, console=errors, transient=True) as bar:
-        task = bar.add_task("folds", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total or None)
+        task = bar.add_task("paths", total=None)
+
+        def show(done, total):
+            # The total is an estimate: something is left until all is done.
+            bar.update(task, completed=done, total=max(total, done + 1) if total else None)
+
+        yield show
 
 
 @contextmanager
 def _lines():
-    """Yield ``show(done, total)``, which prints a line after every round of fits."""
+    """Yield ``show(done, total)``, which prints a line after every quarter of the work."""
     printed = 0
 
     def show(done, total):
         nonlocal printed
-        if total and done == total > printed:
-            printed = total
-            say(f"cross-validating: {done} fits are done")
+        quarter = min(4 * done // total, 4) if total else 0
+        if quarter > printed:
+            printed = quarter
+            say(f"{done} of about {max(total, done)} paths are followed")
 
     yield show

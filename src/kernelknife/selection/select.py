@@ -18,6 +18,7 @@ from kernelknife.selection.comparison import (
     judge_held_out,
     mean_score,
 )
+from kernelknife.selection.duration import announce_search
 from kernelknife.selection.effects import find_effects, find_interactions
 from kernelknife.selection.rates import check_rates, find_rates
 from kernelknife.selection.result import Feature, Selection
@@ -169,10 +170,6 @@ def select_features(
         )
     _check_groups(table, train, folds)
     _check_classes(table, y, folds)
-    if tell is not None:
-        for note in table.notes:
-            tell(note)
-        tell(f"selecting among {table.features.shape[1]} columns with {len(X)} rows")
     search = _make_search(
         table.task,
         alpha,
@@ -190,6 +187,11 @@ def select_features(
         scoring=None if class_weight is None else "balanced_accuracy",
     )
     groups = None if table.groups is None else table.groups[train]
+    if tell is not None:
+        for note in table.notes:
+            tell(note)
+        tell(f"selecting among {table.features.shape[1]} columns with {len(X)} rows")
+        tell(announce_search(search, table.task, X, y))
     search.fit(X, y, groups=groups)
     choice = choose_model(search, X, y, sparsity=sparsity, n_features=n_features, n_jobs=n_jobs)
     features = _describe_features(choice, search, encoder)

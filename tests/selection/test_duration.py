@@ -1,0 +1,36 @@
+"""What is said before a search begins."""
+
+import re
+
+import pytest
+
+from kernelknife import KnifeClassifierCV, KnifeRegressorCV
+from kernelknife.selection.duration import announce_search, in_words
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (3, "a few seconds"),
+        (42, "about 40 seconds"),
+        (100, "about 2 minutes"),
+        (600, "about 10 minutes"),
+        (20_000, "about 6 hours"),
+    ],
+)
+def test_times_are_said_as_a_person_would(seconds, words):
+    assert in_words(seconds) == words
+
+
+def test_what_is_compared_is_what_is_run(rng):
+    X, y = rng.normal(size=(60, 4)), rng.normal(size=60)
+    search = KnifeRegressorCV(["linear", "rbf"], alphas=[0.1, 1.0], cv=3)
+    line = announce_search(search, "regression", X, y)
+    assert line.startswith("comparing linear and rbf on 3 folds of 60 rows, about 18 paths: ")
+    assert search.fit(X, y).n_paths_ == 18
+
+
+def test_long_tables_are_searched_on_some_rows(rng):
+    X = rng.normal(size=(5000, 3))
+    line = announce_search(KnifeClassifierCV(), "classification", X, X[:, 0] > 0)
+    assert re.match("comparing linear, additive, anova and rbf on 5 folds of 3000 rows", line)
