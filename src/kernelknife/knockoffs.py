@@ -342,6 +342,7 @@ class KnifeKnockoffs(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
+        tags.input_tags.sparse = True
         return tags
 
 
