@@ -355,6 +355,9 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         solution = replace(solution, sparsity=self.sparsity_)
         publish(model, job, solution, [(self.path_.start, solution)])
         self.best_estimator_ = model
+        self.__dict__.pop("feature_groups_", None)  # of an earlier fit
+        if hasattr(model, "feature_groups_"):
+            self.feature_groups_ = model.feature_groups_
         self.path_.warn_not_converged(stacklevel=5)
         self.weights_ = model.weights_
         self.n_iter_ = len(self.path_)
@@ -520,6 +523,8 @@ class KnifeRegressorCV(RegressorMixin, _BaseKnifeCV):
         What is scored.
     splits_ : list of (ndarray, ndarray)
         Training and test rows of every fold.
+    feature_groups_ : dict
+        From the name of a group to the names of its columns; only with ``feature_groups``.
     selection_frequency_ : ndarray of shape (n_features,)
         Share of the folds in which a feature is selected at the chosen penalties.
     path_ : PathResult
