@@ -321,7 +321,9 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
             self._follow_count(template, job, data, task)
             return
         trace = trace_path(template, job, pick.line.penalties, task=task)
-        self.path_ = PathResult.from_trace(template, job, trace)
+        # Models of the path have the groups as the user gave them, not as the folds need them.
+        given = clone(template).set_params(feature_groups=self.feature_groups)
+        self.path_ = PathResult.from_trace(given, job, trace)
         # The path ends where the last feature leaves; beyond, nothing changes.
         point = trace.points[min(pick.point, len(trace.points) - 1)]
         self.sparsity_ = 0.0 if pick.weighting == EQUAL else float(point.sparsity)
