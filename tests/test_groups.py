@@ -123,7 +123,9 @@ def test_cross_validation_finds_the_groups_once_on_all_rows(rng, monkeypatch):
     )
     search.fit(X, y)
     assert len(calls) == 1
-    assert len(search.best_estimator_.feature_groups_) == 3
+    assert len(search.feature_groups_) == 3
+    assert search.feature_groups_ == search.best_estimator_.feature_groups_
+    assert search.path_.model(3).feature_groups == "correlated"
     frequency = search.selection_frequency_
     assert frequency[0] == frequency[2] == frequency[5]
 

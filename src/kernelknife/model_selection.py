@@ -321,7 +321,9 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
             self._follow_count(template, job, data, task)
             return
         trace = trace_path(template, job, pick.line.penalties, task=task)
-        self.path_ = PathResult.from_trace(template, job, trace)
+        # Models of the path have the groups as the user gave them, not as the folds need them.
+        given = clone(template).set_params(feature_groups=self.feature_groups)
+        self.path_ = PathResult.from_trace(given, job, trace)
         # The path ends where the last feature leaves; beyond, nothing changes.
         point = trace.points[min(pick.point, len(trace.points) - 1)]
         self.sparsity_ = 0.0 if pick.weighting == EQUAL else float(point.sparsity)
@@ -355,6 +357,9 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         solution = replace(solution, sparsity=self.sparsity_)
         publish(model, job, solution, [(self.path_.start, solution)])
         self.best_estimator_ = model
+        self.__dict__.pop("feature_groups_", None)  # of an earlier fit
+        if hasattr(model, "feature_groups_"):
+            self.feature_groups_ = model.feature_groups_
         self.path_.warn_not_converged(stacklevel=5)
         self.weights_ = model.weights_
         self.n_iter_ = len(self.path_)
@@ -520,6 +525,8 @@ class KnifeRegressorCV(RegressorMixin, _BaseKnifeCV):
         What is scored.
     splits_ : list of (ndarray, ndarray)
         Training and test rows of every fold.
+    feature_groups_ : dict
+        From the name of a group to the names of its columns; only with ``feature_groups``.
     selection_frequency_ : ndarray of shape (n_features,)
         Share of the folds in which a feature is selected at the chosen penalties.
     path_ : PathResult
