@@ -31,7 +31,7 @@ def test_planted_features_are_selected_and_the_bound_is_the_formula(fitted):
     assert fitted.task_ == "regression"
     expected = error_bound(fitted.n_votes_, 12, fitted.threshold_, 10, "unimodal")
     assert_allclose(fitted.error_bound_, expected)
-    assert fitted.error_bound_ <= 1.0 < error_bound(fitted.n_votes_ + 1, 12, 0.75, 10, "unimodal")
+    assert fitted.error_bound_ <= 1.0 < error_bound(fitted.n_votes_ + 1, 12, 0.9, 10, "unimodal")
     assert set(fitted.error_bounds_) == {"none", "unimodal", "r-concave"}
 
 
@@ -116,13 +116,25 @@ def test_given_votes_raise_the_threshold(table, monkeypatch):
         lambda template, X, y, rows, task: np.arange(1, X.shape[1] + 1),
     )
     X, y = table
-    model = KnifeStability(n_votes=5, n_pairs=50).fit(X, y)
-    assert model.n_votes_ == 5
-    assert model.threshold_ > 0.75
+    model = KnifeStability(n_votes=6, n_pairs=50).fit(X, y)
+    assert model.n_votes_ == 6
+    assert model.threshold_ > 0.9
     assert model.error_bound_ <= 1.0
     strict = KnifeStability(max_false=0.1, n_pairs=50).fit(X, y)
     assert strict.n_votes_ == 1
     assert strict.error_bound_ <= 0.1
+
+
+def test_few_columns_get_more_votes_and_a_stricter_threshold(table, monkeypatch):
+    monkeypatch.setattr(
+        "kernelknife.stability._rank_on_half",
+        lambda template, X, y, rows, task: np.arange(1, X.shape[1] + 1),
+    )
+    X, y = table
+    wide = np.random.default_rng(0).normal(size=(len(X), 110))
+    settings = [KnifeStability().fit(data, y) for data in (X, wide)]
+    assert [(model.n_votes_, model.threshold_) for model in settings] == [(5, 0.9), (10, 0.75)]
+    assert KnifeStability(threshold=0.75).fit(X, y).n_votes_ == 3
 
 
 def test_constant_columns_are_never_selected_and_not_counted(table):

@@ -31,7 +31,8 @@ def make(sizes, n=ROWS, copy=0.0):
 
 def vote(X, y):
     """Return fitted stability selection with the additive kernel."""
-    return KnifeStability(KnifeRegressor("additive", tol=1e-2), n_pairs=25).fit(X, y)
+    model = KnifeRegressor("additive", tol=1e-2)
+    return KnifeStability(model, n_pairs=25, threshold=0.75).fit(X, y)
 
 
 def race(X, y):

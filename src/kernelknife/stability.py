@@ -42,6 +42,8 @@ __all__ = ["KnifeStability", "find_twins", "make_template", "warn_constant"]
 # A half votes by the order in which features leave its path: a coarse path at a loose tolerance
 # tells that order as well as a fine one.
 PATH_POINTS, PATH_TOL = 15, 1e-3
+# The share of halves that selects, and the one for tables whose halves would have few votes.
+USUAL_THRESHOLD, STRICT_THRESHOLD, MANY_VOTES = 0.75, 0.9, 10
 FEWEST_ROWS = 8  # two halves of four rows; below, a path is an accident
 MOST_CLUSTERED = 5000  # columns whose correlations with each other fit into 200 MB
 
@@ -62,9 +64,11 @@ class KnifeStability(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         Largest expected number of false features among the selected ones.
     n_pairs : int, default=50
         Number of times that the rows are halved; both halves are used.
-    threshold : float, default=0.75
-        Share of the halves from which on a feature is selected. It is raised where even one vote
-        per half would break the promise.
+    threshold : float, default=None
+        Share of the halves from which on a feature is selected. None is 0.75 if a half may then
+        vote for ten features or more, else 0.9, which leaves a half half as many votes again: with
+        few votes, true features crowd each other out. It is raised where even one vote per half
+        would break the promise.
     n_votes : int, default=None
         Number of features that a half votes for. None is the largest number that keeps the promise
         at ``threshold``. A given number raises ``threshold`` as far as the promise needs.
@@ -151,7 +155,7 @@ class KnifeStability(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         *,
         max_false: float = 1.0,
         n_pairs: int = 50,
-        threshold: float = 0.75,
+        threshold: float | None = None,
         n_votes: int | None = None,
         assumption: str = "unimodal",
         cluster_correlation: float | None = None,
@@ -211,8 +215,9 @@ class KnifeStability(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         check_number(self.max_false, "max_false", strict=True)
         check_number(self.n_pairs, "n_pairs", low=2, integer=True)
-        check_number(self.threshold, "threshold", low=0.5, strict=True)
-        if self.threshold > 1:
+        if self.threshold is not None:
+            check_number(self.threshold, "threshold", low=0.5, strict=True)
+        if self.threshold is not None and self.threshold > 1:
             raise ValueError(f"threshold must be a share in (0.5, 1], got {self.threshold!r}.")
         if self.n_votes is not None:
             check_number(self.n_votes, "n_votes", low=1, integer=True)
@@ -258,8 +263,12 @@ class KnifeStability(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         """Set the number of votes of a half, and the share of halves that selects."""
         p, allowed = self.n_units_, (self.max_false, self.assumption)
         halves = 2 * self.n_pairs
+        wanted = self.threshold
+        if wanted is None:
+            many = largest_count(p, USUAL_THRESHOLD, self.n_pairs, *allowed) >= MANY_VOTES
+            wanted = USUAL_THRESHOLD if many else STRICT_THRESHOLD
         # Shares are whole numbers of halves.
-        wanted = float(np.ceil(halves * self.threshold - 1e-9)) / halves
+        wanted = float(np.ceil(halves * wanted - 1e-9)) / halves
         votes = self.n_votes
         if votes is None:
             votes = max(largest_count(p, wanted, self.n_pairs, *allowed), 1)
