@@ -936,15 +936,27 @@ class ScoresDisplay:
     Parameters
     ----------
     scores : ndarray of shape (n_samples, 2)
+        Two scores per row.
     labels : array-like of shape (n_samples,), default=None
         Values that colour the rows: texts and at most seven different values get a colour each,
         other numbers a scale.
     axis_names : pair of str, default=("score 1", "score 2")
+        Names of the axes.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib objects
+        What was drawn on.
     dots_ : list of matplotlib collections
+        The dots, one collection per class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelknife.display import ScoresDisplay
+    >>> scores = np.random.default_rng(0).normal(size=(20, 2))
+    >>> ScoresDisplay(scores).plot().ax_.get_xlabel()
+    'score 1'
     """
 
     def __init__(self, scores, labels=None, axis_names=("score 1", "score 2")):
@@ -961,16 +973,21 @@ class ScoresDisplay:
         estimator : KnifePCA, KnifeDiscriminant or KnifeCCA
             Fitted.
         X : array-like of shape (n_samples, n_features)
+            Rows to compare with each other.
         y : array-like, default=None
             For canonical correlation the second table, whose first scores are then drawn against
             those of ``X``.
         labels : array-like of shape (n_samples,), default=None
+            Classes or numbers that colour the rows.
         ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
         scatter_kwargs : dict, default=None
+            Passed on to ``Axes.scatter``.
 
         Returns
         -------
         ScoresDisplay
+            The display, already drawn.
         """
         check_is_fitted(estimator)
         if y is not None:
@@ -992,11 +1009,14 @@ class ScoresDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
         scatter_kwargs : dict, default=None
+            Passed on to ``Axes.scatter``.
 
         Returns
         -------
         self : ScoresDisplay
+            The display, with what was drawn as attributes.
         """
         ax = _axes_or_new(ax, (5.6, 4.4))
         style = {"s": 16, "alpha": 0.8, **(scatter_kwargs or {})}
