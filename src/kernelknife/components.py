@@ -107,11 +107,11 @@ class KnifePCA(
     ----------
     weights_ : ndarray of shape (n_features,)
         Weights of the columns, many of them exactly zero.
-    eigenvalues_ : ndarray of shape (n_components_,)
+    eigenvalues_ : ndarray of shape (n_components,)
         Of the centred kernel matrix at these weights.
-    explained_variance_ : ndarray of shape (n_components_,)
+    explained_variance_ : ndarray of shape (n_components,)
         Variance of the scores: the eigenvalues by the number of rows less one.
-    explained_variance_ratio_ : ndarray of shape (n_components_,)
+    explained_variance_ratio_ : ndarray of shape (n_components,)
         Share of the variance in the kernel's feature space.
     n_components_ : int
         Smaller than ``n_components`` where the columns that are left allow no more.
@@ -363,7 +363,7 @@ class KnifePCA(
 
         Returns
         -------
-        ndarray of shape (n_samples, n_components_)
+        ndarray of shape (n_samples, n_components)
             Numbers only, one row per row of the table.
         """
         return self._scores(X)
