@@ -199,10 +199,8 @@ def test_names_frames_and_pipelines(rng):
     assert make_pipeline(StandardScaler(), KnifePCA()).fit_transform(frame).shape == (120, 2)
 
 
-def test_progress_is_reported(rng):
-    from sklearn.callback import ProgressBar
-
-    KnifePCA(sparsity=1.0).set_callbacks(ProgressBar()).fit(make_clusters(rng))
+def test_progress_is_reported(rng, callbacks):
+    KnifePCA(sparsity=1.0).set_callbacks(callbacks.ProgressBar()).fit(make_clusters(rng))
 
 
 # -- what cannot be -------------------------------------------------------------------------------

@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 from joblib import parallel_config
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.callback import ProgressBar
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -147,11 +146,11 @@ def test_constant_columns_are_never_selected_and_not_counted(table):
     assert model.q_values_[-1] == 1.0
 
 
-def test_it_selects_in_a_pipeline_and_reports_progress(table):
+def test_it_selects_in_a_pipeline_and_reports_progress(table, callbacks):
     X, y = table
     model = KnifeStability(n_pairs=3)
     assert make_pipeline(StandardScaler(), model).fit(X, y).transform(X).shape[1] >= 1
-    watched = KnifeStability(n_pairs=3).set_callbacks(ProgressBar()).fit(X, y)
+    watched = KnifeStability(n_pairs=3).set_callbacks(callbacks.ProgressBar()).fit(X, y)
     assert_array_equal(watched.ranks_, model.fit(X, y).ranks_)
 
 

@@ -184,6 +184,11 @@ class TableSelector:
         ----------
         indices : bool, default=False
             Whether to return their numbers instead of a mask.
+
+        Returns
+        -------
+        ndarray
+            A mask, or numbers of columns.
         """
         check_is_fitted(self)
         mask = self.weights_ > 0

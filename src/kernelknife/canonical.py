@@ -222,11 +222,13 @@ class KnifeCCA(
         Permutations of the held-out rows that the p-values are made of.
     feature_groups, feature_costs : pair, default=None
         See :class:`KnifeRegressor`; one entry for each table, which may be None.
-    solver, standardize, max_iter, tol : see :class:`KnifeRegressor`
+    solver, standardize : as in KnifeRegressor
+        See :class:`KnifeRegressor`.
     n_centers : int, default=None
         Build the machines on so many centres instead of on all rows. None takes all rows up to
         1,500 of them, and 300 centres beyond.
-    centers, memory_budget : see :class:`KnifeRegressor`
+    centers, memory_budget, max_iter, tol : as in KnifeRegressor
+        See :class:`KnifeRegressor`.
     random_state : int, RandomState or None, default=None
         For the rows that are held out, permutations and centres; None makes every fit the same.
 
@@ -246,6 +248,7 @@ class KnifeCCA(
     n_iter_ : int
         Most turns between the tables that a pair took.
     n_features_in_, n_y_features_in_ : int
+        Numbers of columns that ``fit`` saw.
     feature_names_in_, y_feature_names_in_ : ndarray of str
         For data frames.
 
@@ -328,6 +331,7 @@ class KnifeCCA(
         Returns
         -------
         self : object
+            The fitted estimator.
         """
         self._check_parameters()
         tables = self._check_tables(X, y)
@@ -464,6 +468,12 @@ class KnifeCCA(
         indices : bool, default=False
             Whether to return their numbers instead of a mask.
         table : {"x", "y"}, default="x"
+            The first or the second table.
+
+        Returns
+        -------
+        ndarray of shape (n_features,), or of the numbers
+            A mask, or numbers of columns.
         """
         check_is_fitted(self)
         if table not in ("x", "y"):
@@ -513,6 +523,11 @@ class KnifeCCA(
         ----------
         X, y : array-like
             Both tables.
+
+        Returns
+        -------
+        float
+            The mean over the pairs.
         """
         ours, theirs = self.transform(X, y)
         ours, theirs = np.asarray(ours), np.asarray(theirs)

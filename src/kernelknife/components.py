@@ -71,6 +71,7 @@ class KnifePCA(
     Parameters
     ----------
     n_components : int, default=2
+        Number of components.
     kernel : str or Kernel, default="rbf"
         See :class:`KnifeRegressor`.
     alpha : float, default=1.0
@@ -92,11 +93,13 @@ class KnifePCA(
         each; "scaled" gives all columns the same.
     n_permutations : int, default=10
         Permutations that an automatic penalty is compared with.
-    solver, standardize, feature_groups, feature_costs : see :class:`KnifeRegressor`
+    solver, standardize, feature_groups, feature_costs : as in KnifeRegressor
+        See :class:`KnifeRegressor`.
     n_centers : int, default=None
         Build the machine on so many centres instead of on all rows. None takes all rows up to
         1,500 of them, and 300 centres beyond.
-    centers, memory_budget, max_iter, tol : see :class:`KnifeRegressor`
+    centers, memory_budget, max_iter, tol : as in KnifeRegressor
+        See :class:`KnifeRegressor`.
     random_state : int, RandomState or None, default=None
         For permutations and centres; None makes every fit the same.
 
@@ -104,11 +107,11 @@ class KnifePCA(
     ----------
     weights_ : ndarray of shape (n_features,)
         Weights of the columns, many of them exactly zero.
-    eigenvalues_ : ndarray of shape (n_components_,)
+    eigenvalues_ : ndarray of shape (n_components,)
         Of the centred kernel matrix at these weights.
-    explained_variance_ : ndarray of shape (n_components_,)
+    explained_variance_ : ndarray of shape (n_components,)
         Variance of the scores: the eigenvalues by the number of rows less one.
-    explained_variance_ratio_ : ndarray of shape (n_components_,)
+    explained_variance_ratio_ : ndarray of shape (n_components,)
         Share of the variance in the kernel's feature space.
     n_components_ : int
         Smaller than ``n_components`` where the columns that are left allow no more.
@@ -122,8 +125,11 @@ class KnifePCA(
     objective_, kkt_residual_ : float
         Of the least squares problem that gave the weights.
     n_iter_ : int
+        Steps of the solver.
     converged_ : bool
+        Whether the optimality conditions hold to ``tol``.
     n_features_in_ : int
+        Number of columns that ``fit`` saw.
     feature_names_in_ : ndarray of str
         For data frames.
 
@@ -203,12 +209,14 @@ class KnifePCA(
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Training rows.
         y : ignored
             For pipelines.
 
         Returns
         -------
         self : object
+            The fitted estimator.
         """
         self._check_parameters()
         job = self._open(X)
@@ -351,10 +359,12 @@ class KnifePCA(
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows to describe.
 
         Returns
         -------
-        ndarray of shape (n_samples, n_components_)
+        ndarray of shape (n_samples, n_components)
+            Numbers only, one row per row of the table.
         """
         return self._scores(X)
 
@@ -385,12 +395,17 @@ def knife_pca_path(
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
+        Training rows.
     n_components : int, default=2
+        Number of components.
     kernel : str or Kernel, default="rbf"
+        See :class:`KnifePCA`.
     alpha : float, default=1.0
+        See :class:`KnifePCA`.
     sparsities : int or array-like, default=50
         Number of points, or increasing penalties, as in :func:`knife_path`.
     callbacks : sequence of callbacks, default=()
+        For example ``[sklearn.callback.ProgressBar()]``.
     **options
         Further parameters of :class:`KnifePCA`.
 

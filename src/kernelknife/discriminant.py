@@ -93,17 +93,20 @@ class KnifeDiscriminant(
         Exactly this many columns (or groups) instead of a ``sparsity``.
     weights : float or array-like of shape (n_features,), default=None
         Weights to keep as they are instead of learning them.
-    solver, start, standardize, feature_groups, feature_costs : see :class:`KnifeRegressor`
+    solver, start, standardize, feature_groups, feature_costs : as in KnifeRegressor
+        See :class:`KnifeRegressor`.
     n_centers : int, default=None
         Build the machine on so many centres instead of on all rows. None takes all rows up to
         1,500 of them, and 300 centres beyond.
-    centers, memory_budget, max_iter, tol : see :class:`KnifeRegressor`
+    centers, memory_budget, max_iter, tol : as in KnifeRegressor
+        See :class:`KnifeRegressor`.
     random_state : int, RandomState or None, default=None
         For centres and folds; None makes every fit the same.
 
     Attributes
     ----------
     classes_ : ndarray
+        The classes.
     weights_ : ndarray of shape (n_features,)
         Weights of the columns, many of them exactly zero.
     eigenvalues_ : ndarray of shape (n_classes - 1,)
@@ -115,20 +118,22 @@ class KnifeDiscriminant(
         Shares of the classes.
     alpha_, sparsity_ : float
         The penalties of the returned model.
-    objective_, kkt_residual_, converged_, n_iter_ : see :class:`KnifeRegressor`
+    objective_, kkt_residual_, converged_, n_iter_ : as in KnifeRegressor
+        See :class:`KnifeRegressor`.
     n_features_in_ : int
+        Number of columns that ``fit`` saw.
     feature_names_in_ : ndarray of str
         For data frames.
+
+    See Also
+    --------
+    KnifeClassifier : One score per class, with losses made for classification.
 
     Notes
     -----
     Rows are assigned as in flexible discriminant analysis (Hastie, Tibshirani and Buja): by the
     distance of their discriminant scores to the means of the classes, each scale by its variance
     within the classes, with the shares of the classes as prior.
-
-    See Also
-    --------
-    KnifeClassifier : One score per class, with losses made for classification.
 
     Examples
     --------
@@ -191,6 +196,7 @@ class KnifeDiscriminant(
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Training rows.
         y : array-like of shape (n_samples,)
             Classes.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -199,6 +205,7 @@ class KnifeDiscriminant(
         Returns
         -------
         self : object
+            The fitted estimator.
         """
         self._check_parameters()
         refuse_lazy_rows(X, type(self).__name__)
@@ -334,10 +341,12 @@ class KnifeDiscriminant(
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows to describe.
 
         Returns
         -------
         ndarray of shape (n_samples, n_components)
+            Numbers only, one row per row of the table.
         """
         return self._scores(X)[:, : self._n_features_out]
 
@@ -360,10 +369,12 @@ class KnifeDiscriminant(
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows to score.
 
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
+            The scores; the larger, the surer the class.
         """
         posterior = self._log_posterior(X)
         if len(self.classes_) == 2:
@@ -376,10 +387,12 @@ class KnifeDiscriminant(
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows to predict.
 
         Returns
         -------
         ndarray of shape (n_samples,)
+            One prediction per row.
         """
         posterior = self._log_posterior(X)
         return self.classes_[np.argmax(posterior, axis=1)]
@@ -390,10 +403,12 @@ class KnifeDiscriminant(
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows to predict.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
+            One probability per class; those of a row add up to 1.
         """
         return softmax(self._log_posterior(X), axis=1)
 

@@ -347,13 +347,28 @@ class StandInsDisplay:
     Parameters
     ----------
     stand_ins : StandIns
+        What to draw.
     most : int, default=4
         Stand-ins drawn per selected column.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
+        What was drawn on.
     bars_ : list of BarContainer
+        The bars.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelknife import KnifeRegressor
+    >>> from kernelknife.display import StandInsDisplay
+    >>> X = np.random.default_rng(0).normal(size=(80, 4))
+    >>> X[:, 3] = X[:, 0] + 0.1 * X[:, 3]  # nearly a copy
+    >>> model = KnifeRegressor(sparsity=2.0).fit(X, np.sin(2 * X[:, 0]))
+    >>> display = StandInsDisplay(model.stand_ins(X, np.sin(2 * X[:, 0]))).plot()
+    >>> len(display.figure_.axes) > 0
+    True
     """
 
     def __init__(self, stand_ins, *, most=4):
@@ -368,14 +383,18 @@ class StandInsDisplay:
         Parameters
         ----------
         path : PathResult
+            What :func:`kernelknife.knife_path` returned.
         i : int
-        most, ax, bar_kwargs : as for the constructor and :meth:`plot`
+            Index of a point of the path.
+        most, ax, bar_kwargs : as in the constructor and plot
+            See the constructor and :meth:`plot`.
         **options
             Of :meth:`kernelknife.PathResult.stand_ins`.
 
         Returns
         -------
         StandInsDisplay
+            The display, already drawn.
         """
         return cls(path.stand_ins(i, **options), most=most).plot(ax=ax, bar_kwargs=bar_kwargs)
 
@@ -385,12 +404,14 @@ class StandInsDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
         bar_kwargs : dict, default=None
             Style of the bars.
 
         Returns
         -------
         StandInsDisplay
+            The display, with what was drawn as attributes.
         """
         places = self.stand_ins.places[:MOST_BARS]
         lines = sum(1 + max(len(place.stand_ins[: self.most]), 1) for place in places)
@@ -915,15 +936,27 @@ class ScoresDisplay:
     Parameters
     ----------
     scores : ndarray of shape (n_samples, 2)
+        Two scores per row.
     labels : array-like of shape (n_samples,), default=None
         Values that colour the rows: texts and at most seven different values get a colour each,
         other numbers a scale.
     axis_names : pair of str, default=("score 1", "score 2")
+        Names of the axes.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib objects
+        What was drawn on.
     dots_ : list of matplotlib collections
+        The dots, one collection per class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelknife.display import ScoresDisplay
+    >>> scores = np.random.default_rng(0).normal(size=(20, 2))
+    >>> ScoresDisplay(scores).plot().ax_.get_xlabel()
+    'score 1'
     """
 
     def __init__(self, scores, labels=None, axis_names=("score 1", "score 2")):
@@ -940,16 +973,21 @@ class ScoresDisplay:
         estimator : KnifePCA, KnifeDiscriminant or KnifeCCA
             Fitted.
         X : array-like of shape (n_samples, n_features)
+            Rows to compare with each other.
         y : array-like, default=None
             For canonical correlation the second table, whose first scores are then drawn against
             those of ``X``.
         labels : array-like of shape (n_samples,), default=None
+            Classes or numbers that colour the rows.
         ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
         scatter_kwargs : dict, default=None
+            Passed on to ``Axes.scatter``.
 
         Returns
         -------
         ScoresDisplay
+            The display, already drawn.
         """
         check_is_fitted(estimator)
         if y is not None:
@@ -971,11 +1009,14 @@ class ScoresDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
         scatter_kwargs : dict, default=None
+            Passed on to ``Axes.scatter``.
 
         Returns
         -------
         self : ScoresDisplay
+            The display, with what was drawn as attributes.
         """
         ax = _axes_or_new(ax, (5.6, 4.4))
         style = {"s": 16, "alpha": 0.8, **(scatter_kwargs or {})}

@@ -366,6 +366,7 @@ class _BaseKnife(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEsti
         Returns
         -------
         StandIns
+            One place for every selected column.
         """
         check_is_fitted(self)
         if not self.learn_weights:

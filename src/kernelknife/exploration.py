@@ -23,18 +23,34 @@ class Exploration:
     Attributes
     ----------
     model : KnifePCA
+        The fitted components.
     encoder : TableEncoder
         From the columns of the table to those of the model.
     scores : ndarray of shape (n_rows, n_components)
+        Scores of the rows.
     weights : dict of str to float
         Weight of every column of the table, the largest first.
     colour : ndarray or None
         Value of the column that a picture is coloured by, for every row.
     colour_name : str or None
+        Name of the column that colours the rows.
     notes : tuple of str
         What was left out or taken for something, for the user to read.
     settings, versions : dict
+        The arguments, and the versions of the software.
     seconds : float
+        How long it took.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from kernelknife.exploration import explore_table
+    >>> rng = np.random.default_rng(0)
+    >>> frame = pd.DataFrame(rng.normal(size=(60, 4)), columns=list("abcd"))
+    >>> exploration = explore_table(frame, sparsity=0.1)
+    >>> exploration.scores.shape
+    (60, 2)
     """
 
     model: KnifePCA
@@ -54,7 +70,13 @@ class Exploration:
         return [name for name, weight in self.weights.items() if weight > 0]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the answer as plain data."""
+        """Return the answer as plain data.
+
+        Returns
+        -------
+        dict
+            What ``json.dumps`` accepts.
+        """
         model = self.model
         return {
             "selected": self.selected,
@@ -73,13 +95,32 @@ class Relation:
     Attributes
     ----------
     model : KnifeCCA
+        The fitted pairs of scores.
     scores : pair of ndarray of shape (n_rows, n_components)
+        Scores of the rows, one array per table.
     weights : pair of list of dict
         For each table and each pair of scores the weight of every column, the largest first.
     n_rows : int
+        Number of rows that both tables have.
     notes : tuple of str
+        What was guessed or left out.
     settings, versions : dict
+        The arguments, and the versions of the software.
     seconds : float
+        How long it took.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from kernelknife.exploration import relate_tables
+    >>> rng = np.random.default_rng(0)
+    >>> first = pd.DataFrame(rng.normal(size=(60, 3)), columns=list("abc"))
+    >>> second = pd.DataFrame(rng.normal(size=(60, 3)), columns=list("xyz"))
+    >>> second["x"] += 3 * first["a"]
+    >>> relation = relate_tables(first, second, n_components=1)
+    >>> relation.selected(0), relation.selected(1)
+    (['a'], ['x'])
     """
 
     model: KnifeCCA
@@ -92,7 +133,20 @@ class Relation:
     seconds: float
 
     def selected(self, table: int, component: int = 0) -> list[str]:
-        """Return the columns of a table (0 or 1) in a pair of scores, the heaviest first."""
+        """Return the columns of a table in a pair of scores, the heaviest first.
+
+        Parameters
+        ----------
+        table : {0, 1}
+            The first or the second table.
+        component : int, default=0
+            Number of the pair.
+
+        Returns
+        -------
+        list of str
+            Names of columns.
+        """
         chosen = self.weights[table][component]
         return [name for name, weight in chosen.items() if weight > 0]
 
@@ -103,7 +157,13 @@ class Relation:
         return chances is not None and bool(chances[0] < 0.05)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the answer as plain data."""
+        """Return the answer as plain data.
+
+        Returns
+        -------
+        dict
+            What ``json.dumps`` accepts.
+        """
         model = self.model
         pairs = []
         for i, correlation in enumerate(model.correlations_):
@@ -139,18 +199,24 @@ def explore_table(
     Parameters
     ----------
     frame : DataFrame
+        One row per observation, one column per variable.
     colour : str, default=None
         Column that takes no part and colours the picture.
-    drop, ids, impute, drop_missing : see :func:`kernelknife.selection.select_features`
-    n_components, kernel, sparsity : see :class:`kernelknife.KnifePCA`
+    drop, ids, impute, drop_missing : as in select_features
+        See :func:`kernelknife.selection.select_features`.
+    n_components, kernel, sparsity : as in KnifePCA
+        See :class:`kernelknife.KnifePCA`.
     n_features : int, default=None
         Number of columns to select, instead of a sparsity.
     random_state : int, default=0
+        Seed of everything random.
     callbacks : sequence of callbacks, default=()
+        Callbacks of scikit-learn, such as a progress bar.
 
     Returns
     -------
     Exploration
+        The columns with a weight, and the scores of the rows.
 
     Examples
     --------
@@ -231,13 +297,30 @@ def relate_tables(
         Column of both that names the rows; rows that only one of them has are left out.
     drop, ids, impute, drop_missing : see :func:`kernelknife.selection.select_features`
         Columns of either table.
-    n_components, kernel, sparsity, hold_out : see :class:`kernelknife.KnifeCCA`
+    n_components, kernel, sparsity, hold_out : as in KnifeCCA
+        See :class:`kernelknife.KnifeCCA`.
     random_state : int, default=0
+        Seed of everything random.
     callbacks : sequence of callbacks, default=()
+        Callbacks of scikit-learn, such as a progress bar.
 
     Returns
     -------
     Relation
+        The pairs of scores, and the columns that make them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from kernelknife.exploration import relate_tables
+    >>> rng = np.random.default_rng(0)
+    >>> first = pd.DataFrame(rng.normal(size=(60, 3)), columns=list("abc"))
+    >>> second = pd.DataFrame(rng.normal(size=(60, 3)), columns=list("xyz"))
+    >>> second["x"] += 3 * first["a"]
+    >>> relation = relate_tables(first, second, n_components=1)
+    >>> relation.selected(0), relation.selected(1)
+    (['a'], ['x'])
     """
     begin = time.perf_counter()
     settings = {

@@ -102,10 +102,13 @@ class KnifeKnockoffs(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     selection_frequency_ : ndarray of shape (n_features,)
         Share of the draws that would select a feature on their own.
     support_ : ndarray of bool of shape (n_features,)
+        Which features are selected.
     explanation_ : str
         What was found, and if nothing was, why.
     task_ : {"regression", "classification"}
+        What the target was taken for.
     n_features_in_ : int
+        Number of columns that ``fit`` saw.
     feature_names_in_ : ndarray of str
         For data frames.
 
@@ -183,11 +186,14 @@ class KnifeKnockoffs(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Training rows.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Target of every row.
 
         Returns
         -------
         self : object
+            The fitted estimator.
         """
         self._check_parameters()
         refuse_lazy_rows(X, "A selection by knockoffs")

@@ -425,11 +425,13 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
 
         Parameters
         ----------
-        n_candidates, random_state : see :meth:`KnifeRegressor.stand_ins`
+        n_candidates, random_state : as in KnifeRegressor.stand_ins
+            See :meth:`KnifeRegressor.stand_ins`.
 
         Returns
         -------
         StandIns
+            One place for every selected column.
         """
         check_is_fitted(self)
         if self.weighting_ == EQUAL:

@@ -221,11 +221,13 @@ class PathResult:
         ----------
         i : int
             Index of a point; negative ones count from the end.
-        n_candidates, folds, random_state : see :meth:`KnifeRegressor.stand_ins`
+        n_candidates, folds, random_state : as in KnifeRegressor.stand_ins
+            See :meth:`KnifeRegressor.stand_ins`.
 
         Returns
         -------
         StandIns
+            One place for every selected column.
         """
         point = self._point(i)
         return self._job.find_stand_ins(

@@ -24,7 +24,9 @@ class StabilityDisplay:
     n_votes : ndarray of int of shape (n_points,)
         Features that each half votes for.
     shares : ndarray of shape (n_points, n_features)
+        Share of the halves that vote for a feature.
     feature_names : array-like of str
+        Names for the labels.
     selected : ndarray of bool of shape (n_features,)
         Features that are coloured and named.
     chosen_votes : int
@@ -35,8 +37,19 @@ class StabilityDisplay:
     Attributes
     ----------
     ax_, figure_ : matplotlib objects
+        What was drawn on.
     lines_ : list of Line2D
         The lines of the selected features.
+
+    Examples
+    --------
+    >>> from kernelknife import KnifeStability
+    >>> from kernelknife.datasets import make_skin_of_orange
+    >>> from kernelknife.rates_display import StabilityDisplay
+    >>> stability = KnifeStability(n_pairs=3).fit(*make_skin_of_orange(100, 6, random_state=0))
+    >>> display = StabilityDisplay.from_estimator(stability)
+    >>> len(display.lines_) == len(stability.get_support(indices=True))
+    True
     """
 
     def __init__(self, n_votes, shares, feature_names, *, selected, chosen_votes, threshold):
@@ -54,6 +67,7 @@ class StabilityDisplay:
         Parameters
         ----------
         estimator : KnifeStability
+            A fitted estimator.
         ax : matplotlib Axes, default=None
             None draws into a new figure.
         line_kwargs : dict, default=None
@@ -62,6 +76,7 @@ class StabilityDisplay:
         Returns
         -------
         StabilityDisplay
+            The display, already drawn.
         """
         check_is_fitted(estimator, "ranks_")
         p = estimator.n_units_
@@ -98,6 +113,7 @@ class StabilityDisplay:
         Returns
         -------
         self : StabilityDisplay
+            The display, with what was drawn as attributes.
         """
         pyplot = import_optional("matplotlib.pyplot", "kernelknife[plot]", "Drawing")
         if ax is None:

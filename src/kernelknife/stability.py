@@ -108,8 +108,11 @@ class KnifeStability(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         Order of survival on every half, 1 for the last to leave; halves of a pair follow each
         other.
     support_ : ndarray of bool of shape (n_features,)
+        Which features are selected.
     task_ : {"regression", "classification"}
+        What the target was taken for.
     n_features_in_ : int
+        Number of columns that ``fit`` saw.
     feature_names_in_ : ndarray of str
         For data frames.
 
@@ -179,6 +182,7 @@ class KnifeStability(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Training rows.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Both halves get rows of every class.
         groups : array-like of shape (n_samples,), default=None
@@ -187,6 +191,7 @@ class KnifeStability(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         Returns
         -------
         self : object
+            The fitted estimator.
         """
         self._check_parameters()
         refuse_lazy_rows(X, "Stability selection")
@@ -367,10 +372,12 @@ class KnifeStability(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         Parameters
         ----------
         n_votes : int
+            Number of features that each half votes for.
 
         Returns
         -------
         ndarray of shape (n_units,)
+            Share of the halves that vote for a unit.
         """
         check_is_fitted(self, "ranks_")
         return (self.ranks_ <= n_votes).mean(axis=0)

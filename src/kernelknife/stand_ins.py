@@ -40,6 +40,7 @@ class StandIn:
     Attributes
     ----------
     name : str
+        Name of the column.
     correlation : float
         Size of its correlation with the selected column, or with one of its partners.
     cost : float
@@ -51,6 +52,17 @@ class StandIn:
         Of ``makes_up``, from the differences between rows.
     selected : bool
         Whether the machine has this column as well; it is then one of the partners.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelknife import KnifeRegressor
+    >>> X = np.random.default_rng(0).normal(size=(80, 4))
+    >>> X[:, 3] = X[:, 0] + 0.1 * X[:, 3]  # nearly a copy
+    >>> model = KnifeRegressor(sparsity=2.0).fit(X, np.sin(2 * X[:, 0]))
+    >>> found = model.stand_ins(X, np.sin(2 * X[:, 0]))
+    >>> sorted({one.name for place in found for one in place.stand_ins})
+    ['x3']
     """
 
     name: str
@@ -68,6 +80,7 @@ class Place:
     Attributes
     ----------
     name : str
+        Name of the selected column.
     partners : tuple of str
         Other selected columns that say the same. They were forbidden together with this one,
         because with one of them left the machine would not miss the others.
@@ -81,6 +94,17 @@ class Place:
         The best first.
     tried : tuple of StandIn
         Columns that were tried as well and are of no use here.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelknife import KnifeRegressor
+    >>> X = np.random.default_rng(0).normal(size=(80, 4))
+    >>> X[:, 3] = X[:, 0] + 0.1 * X[:, 3]  # nearly a copy
+    >>> model = KnifeRegressor(sparsity=2.0).fit(X, np.sin(2 * X[:, 0]))
+    >>> found = model.stand_ins(X, np.sin(2 * X[:, 0]))
+    >>> found[0].name, found[0].needed
+    ('x0', True)
     """
 
     name: str
@@ -117,6 +141,17 @@ class StandIns:
     ----------
     places : tuple of Place
         The column that is missed most comes first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelknife import KnifeRegressor
+    >>> X = np.random.default_rng(0).normal(size=(80, 4))
+    >>> X[:, 3] = X[:, 0] + 0.1 * X[:, 3]  # nearly a copy
+    >>> model = KnifeRegressor(sparsity=2.0).fit(X, np.sin(2 * X[:, 0]))
+    >>> found = model.stand_ins(X, np.sin(2 * X[:, 0]))
+    >>> [place.name for place in found]
+    ['x0']
     """
 
     places: tuple[Place, ...]
@@ -152,7 +187,13 @@ class StandIns:
         return list(dict.fromkeys(found))
 
     def to_frame(self) -> Any:
-        """Return a pandas data frame: one row per selected column and column tried in its place."""
+        """Return a pandas data frame: one row per selected column and column tried in its place.
+
+        Returns
+        -------
+        DataFrame
+            Costs, correlations and what each makes up for.
+        """
         pandas = import_optional("pandas", "pandas", "StandIns.to_frame")
         rows = [
             {
@@ -174,7 +215,20 @@ class StandIns:
         return pandas.DataFrame(rows, columns=[*head, "standard_error", "selected"])
 
     def plot(self, *, ax: Any = None, bar_kwargs: Any = None) -> Any:
-        """Draw the costs; see :class:`kernelknife.display.StandInsDisplay`."""
+        """Draw the costs; see :class:`kernelknife.display.StandInsDisplay`.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+        bar_kwargs : dict, default=None
+            Passed on to ``Axes.barh``.
+
+        Returns
+        -------
+        StandInsDisplay
+            The picture.
+        """
         from kernelknife.display import StandInsDisplay
 
         return StandInsDisplay(self).plot(ax=ax, bar_kwargs=bar_kwargs)

@@ -54,8 +54,28 @@ def build_exploration(exploration: Exploration, source: str | None = None) -> st
     Parameters
     ----------
     exploration : Exploration
+        What :func:`kernelknife.exploration.explore_table` returned.
     source : str, default=None
         Where the data came from.
+
+    Returns
+    -------
+    str
+        A whole HTML page.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from kernelknife.exploration import explore_table
+    >>> from kernelknife.report import build_exploration
+    >>> rng = np.random.default_rng(0)
+    >>> side = rng.choice([-3.0, 3.0], size=60)
+    >>> frame = pd.DataFrame(rng.normal(size=(60, 4)), columns=list("abcd"))
+    >>> frame["a"] += side
+    >>> frame["b"] += side
+    >>> build_exploration(explore_table(frame, sparsity=1.0))[:15]
+    '<!doctype html>'
     """
     model = exploration.model
     sections = [
@@ -110,8 +130,27 @@ def build_relation(relation: Relation, sources: tuple[str, str] | None = None) -
     Parameters
     ----------
     relation : Relation
+        What :func:`kernelknife.exploration.relate_tables` returned.
     sources : pair of str, default=None
         Where the data came from.
+
+    Returns
+    -------
+    str
+        A whole HTML page.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from kernelknife.exploration import relate_tables
+    >>> from kernelknife.report import build_relation
+    >>> rng = np.random.default_rng(0)
+    >>> first = pd.DataFrame(rng.normal(size=(60, 3)), columns=list("abc"))
+    >>> second = pd.DataFrame(rng.normal(size=(60, 3)), columns=list("xyz"))
+    >>> second["x"] += 3 * first["a"]
+    >>> build_relation(relate_tables(first, second, n_components=1))[:15]
+    '<!doctype html>'
     """
     model = relation.model
     names = sources or ("the first table", "the second table")
