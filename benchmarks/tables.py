@@ -68,7 +68,12 @@ def load(name):
         return X, y, None, name not in NUMBERS
     if name == "parkinsons":
         data = load_parkinsons()
-        return np.asarray(data.data, dtype=float), np.asarray(data.target), data.subject, True
+        return (
+            np.asarray(data.data, dtype=float),
+            np.asarray(data.target),
+            np.asarray(data.groups),
+            True,
+        )
     if name == "colon":
         data = load_colon()
         return np.log(np.asarray(data.data, dtype=float)), np.asarray(data.target), None, True

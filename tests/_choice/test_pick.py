@@ -59,3 +59,15 @@ def test_repeats_do_not_choose_for_each_other():
     halves = [(np.r_[4:8], np.r_[0:4]), (np.r_[0:4], np.r_[4:8])]
     mixed = [(np.r_[0, 2, 4, 6], np.r_[1, 3, 5, 7]), (np.r_[1, 3, 5, 7], np.r_[0, 2, 4, 6])]
     assert_allclose(judged_by_others(table, halves + mixed, "min"), [1.0, 1.0, 9.0, 9.0])
+
+
+def test_all_features_are_taken_only_where_they_are_clearly_better():
+    penalties, kinds = np.array([1.0]), ("penalised", "equal")
+    lines = [Line("rbf", KnifeRegressor(), penalties, kinds)]
+    slightly = [[[1.0, 1.3], [1.0, 0.9], [1.0, 1.0]]]
+    clearly = [[[1.0, 1.3], [1.0, 1.2], [1.0, 1.25]]]
+    splits = [(np.delete(np.arange(3), i), np.array([i])) for i in range(3)]
+    for scores, chosen in ((slightly, "penalised"), (clearly, "equal")):
+        _, table = table_of(scores, [2, 8], lines=lines)
+        assert pick_setting(lines, table, 3)["min"].weighting == chosen
+    assert_allclose(judged_by_others(table, splits, "min"), [1.3, 1.2, 1.25])

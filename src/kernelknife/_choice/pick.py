@@ -89,6 +89,8 @@ def pick_setting(
                 "scoring, or a cv whose folds hold every class."
             )
     mean = np.where(missing, -np.inf, mean)
+    scores = np.array([table[f"split{i}_test_score"] for i in range(n_folds)])
+    mean = np.where(_beaten_by_fewer(scores, mean, table["weighting"]), -np.inf, mean)
     best = mean.max()
     # Of several best settings the one with the smallest spread sets the bar of "1se".
     bars = {"min": best, "1se": best - np.nanmin(table["standard_error"][mean >= best])}
@@ -98,6 +100,21 @@ def pick_setting(
         rule: _describe(lines, int(np.lexsort((*keys, ~(mean >= bar)))[0]))
         for rule, bar in bars.items()
     }
+
+
+def _beaten_by_fewer(scores: np.ndarray, mean: np.ndarray, weighting: np.ndarray) -> np.ndarray:
+    """Return which machines of all features do not clearly beat the best one that selects some.
+
+    Who asks for a selection takes all features only where these do better by more than one standard
+    error of the difference.
+    """
+    equal = weighting == EQUAL
+    fewer = np.where(equal, -np.inf, mean)
+    if not equal.any() or not np.isfinite(fewer).any():
+        return np.zeros(len(mean), dtype=bool)
+    gains = scores - scores[:, [int(np.argmax(fewer))]]
+    error = gains.std(axis=0, ddof=1) / np.sqrt(len(gains))
+    return equal & ~(gains.mean(axis=0) > error)
 
 
 def judged_by_others(
@@ -128,6 +145,9 @@ def judged_by_others(
         known = np.flatnonzero(np.isfinite(scores[[i, *others]]).all(axis=0))
         seen, count = scores[others][:, known], table["mean_n_features"][known]
         mean = seen.mean(axis=0)
+        if len(seen) > 1:
+            beaten = _beaten_by_fewer(seen, mean, table["weighting"][known])
+            mean = np.where(beaten, -np.inf, mean)
         bar = mean.max(initial=-np.inf)
         if rule == "1se" and len(seen) > 1:
             bar -= seen[:, int(np.argmax(mean))].std(ddof=1) / np.sqrt(len(seen))
