@@ -24,9 +24,9 @@ __all__ = [
     "WrongRow",
 ]
 
-# A finding must exceed the constant so clearly that chance alone would do so in one table of a
-# hundred, if folds were independent. They are not quite, hence so few.
-CONFIDENCE = 0.99
+# A finding must exceed the constant so clearly that chance alone would do so in one table of
+# forty.
+CONFIDENCE = 0.975
 # A column that so many of the folds select is stable: one of five folds may miss it. Fewer than
 # two of five folds are not enough to call a column even uncertain.
 STABLE, UNCERTAIN = 0.8, 0.4
@@ -363,8 +363,8 @@ class Selection:
     def better(self) -> bool:
         """Whether the chosen model errs less than a constant, by clearly more than folds scatter.
 
-        The more folds, the better their scatter is known: 3.7 standard errors are asked of five
-        folds, 2.8 of ten. If rows were held out, the model must err less than the constant on them
+        The more folds, the better their scatter is known: 2.8 standard errors are asked of five
+        folds, 2.3 of ten. If rows were held out, the model must err less than the constant on them
         as well.
         """
         standard_errors = float(student.ppf(CONFIDENCE, len(self.search.splits_) - 1))
