@@ -10,7 +10,7 @@ from kernelknife._support.inputs import describe_non_numbers, make_dense
 
 
 def test_sparse_matrices_become_arrays_within_the_budget():
-    matrix = sparse.random_array((30, 4), density=0.5, rng=0)
+    matrix = sparse.random_array((30, 4), density=0.5, random_state=0)
     np.testing.assert_array_equal(make_dense(matrix, 2**20), matrix.toarray())
     with pytest.raises(ValueError, match=r"30 rows and 4 columns, which takes .* memory_budget"):
         make_dense(matrix, 100)
