@@ -203,10 +203,6 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         target, classes = self._split_target(y)
         rows = self._draw_rows(target, classes)
         target, groups = target[rows], None if groups is None else np.asarray(groups)[rows]
-        splitter = make_splitter(self.cv, target, classes, groups, self._seed)
-        splits = list(splitter.split(X[rows], target, groups))
-        check_splits(splits, target if classes else None, s[rows], groups)
-        self.splits_ = [(rows[train], rows[test]) for train, test in splits]
         n_centers = self._search_centers(kernels, len(rows))
         self._searched = rows
         columns = ArrayRows(X, s=s, names=getattr(self, "feature_names_in_", None))
@@ -214,6 +210,10 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         data = Data(X, y, s, None if self.scoring is None else scorer)
         lines = _Lines(self, kernels, n_centers, grouping, grid, data, rows)
         lines.job(next(iter(kernels)))  # whatever is wrong with the rows is said before the folds
+        splitter = make_splitter(self.cv, target, classes, groups, self._seed)
+        splits = list(splitter.split(X[rows], target, groups))
+        check_splits(splits, target if classes else None, s[rows], groups)
+        self.splits_ = [(rows[train], rows[test]) for train, test in splits]
         self.n_paths_ = expected_paths(alphas, extends, len(splits))
         with root_task(self, "cv", None) as task:
             race = Race(lines.make, _Runner(data, self.splits_, self.n_jobs, task), extends)

@@ -9,6 +9,8 @@ import numpy as np
 from kernelknife._choice.folds import FoldScores
 from kernelknife._choice.settings import EQUAL, Line
 
+ROUNDING = 1e-9
+
 __all__ = ["Pick", "judged_by_others", "pick_setting", "tabulate"]
 
 
@@ -97,9 +99,14 @@ def pick_setting(
     # Fewest features first, then the better score, then the larger penalty.
     keys = (-table["sparsity"], -mean, table["mean_n_features"])
     return {
-        rule: _describe(lines, int(np.lexsort((*keys, ~(mean >= bar)))[0]))
+        rule: _describe(lines, int(np.lexsort((*keys, ~_reaches(mean, bar)))[0]))
         for rule, bar in bars.items()
     }
+
+
+def _reaches(mean: np.ndarray, bar: float) -> np.ndarray:
+    """Return which means reach a bar, up to rounding: sums of other rows in other orders differ."""
+    return mean >= bar - ROUNDING * abs(bar)
 
 
 def _beaten_by_fewer(scores: np.ndarray, mean: np.ndarray, weighting: np.ndarray) -> np.ndarray:
@@ -151,7 +158,7 @@ def judged_by_others(
         bar = mean.max(initial=-np.inf)
         if rule == "1se" and len(seen) > 1:
             bar -= seen[:, int(np.argmax(mean))].std(ddof=1) / np.sqrt(len(seen))
-        order = np.lexsort((-mean, count, ~(mean >= bar)))
+        order = np.lexsort((-mean, count, ~_reaches(mean, bar)))
         judged[i] = scores[i, known[order[0]]] if len(known) else np.nan
     return judged
 

@@ -93,7 +93,10 @@ class Race:
     def best(self, i: int) -> float:
         """Return the mean score of the best setting of a line on the folds that it has seen."""
         mean = self._means(i)
-        return float(np.nanmax(mean)) if not np.isnan(mean).all() else -np.inf
+        if np.isnan(mean).all():
+            return -np.inf
+        # Rounded, so that the order of sums does not decide between lines that do equally well.
+        return float(f"{np.nanmax(mean):.9g}")
 
     def _means(self, i: int) -> np.ndarray:
         return np.mean([fold.scores for fold in self.scores[i]], axis=0)
