@@ -47,7 +47,7 @@ def close_figures():
 @pytest.fixture(scope="module")
 def chosen():
     X, y = make_sinusoidal(80, 5, random_state=0)
-    return KnifeRegressorCV(alphas=[0.1, 1.0], sparsities=15, cv=3).fit(X, y)
+    return KnifeRegressorCV("rbf", alphas=[0.1, 1.0], sparsities=15, cv=3).fit(X, y)
 
 
 def labels(ax):
@@ -93,8 +93,10 @@ def test_cross_validation_shows_one_line_per_alpha(chosen):
     assert len(display.lines_) == 2
     assert "min" in " ".join(labels(display.ax_))
     assert "mean squared error" in display.ax_.get_ylabel()
-    rows = chosen.cv_results_["alpha"] == 0.1
-    assert_allclose(display.lines_[0].get_ydata(), -chosen.cv_results_["mean_test_score"][rows])
+    results = chosen.cv_results_
+    kind = chosen.weighting_ if chosen.alpha_ == 0.1 else "penalised"
+    rows = (results["alpha"] == 0.1) & (results["weighting"] == kind)
+    assert_allclose(display.lines_[0].get_ydata(), -results["mean_test_score"][rows])
     assert "features" in display.count_ax_.get_ylabel()
 
 

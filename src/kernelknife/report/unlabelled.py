@@ -290,15 +290,29 @@ def _scores_chart(exploration: Exploration) -> str:
 def _colours(exploration: Exploration, rows: np.ndarray) -> tuple[list[str], str]:
     """Return the class of the style sheet of every row, and the legend."""
     values = np.asarray(exploration.colour)
-    missing = [value is None or value != value for value in values]
-    if any(missing) or infer_task(values) == "classification":
-        pairs = zip(values, missing, strict=True)
-        values = np.array(["missing" if gone else str(value) for value, gone in pairs])
-        task = "classification"
+    missing = np.array([value is None or value != value for value in values])
+    present, task = values[~missing], "classification"
+    if infer_task(present) == "classification":
+        names = [str(value) for value in present]
+    elif missing.any():
+        names = _in_parts(present.astype(float))
     else:
-        values, task = values.astype(float), "regression"
+        names, task = present.astype(float), "regression"
+    if missing.any():
+        values = np.full(len(values), "missing", dtype=object)
+        values[~missing] = names
+        values = values.astype(str)
+    else:
+        values = np.asarray(names)
     named = SimpleNamespace(target=values, task=task, target_name=exploration.colour_name)
     return target_kinds(named, rows)
+
+
+def _in_parts(values: np.ndarray) -> list[str]:
+    """Return which of five parts of equal size each number is in, by its bounds."""
+    bounds = np.quantile(values, np.linspace(0.0, 1.0, 6))
+    codes = np.searchsorted(bounds[1:-1], values)
+    return [f"{number(bounds[i])} to {number(bounds[i + 1])}" for i in codes]
 
 
 def _gap_chart(gap: np.ndarray) -> str:

@@ -27,6 +27,7 @@ __all__ = [
 # A finding must exceed the constant so clearly that chance alone would do so in one table of
 # forty.
 CONFIDENCE = 0.975
+MOST_STANDARD_ERRORS = 3.0  # asked of two or three folds, which know little of their scatter
 # A column that so many of the folds select is stable: one of five folds may miss it. Fewer than
 # two of five folds are not enough to call a column even uncertain.
 STABLE, UNCERTAIN = 0.8, 0.4
@@ -367,7 +368,8 @@ class Selection:
         folds, 2.3 of ten. If rows were held out, the model must err less than the constant on them
         as well.
         """
-        standard_errors = float(student.ppf(CONFIDENCE, len(self.search.splits_) - 1))
+        quantile = float(student.ppf(CONFIDENCE, len(self.search.splits_) - 1))
+        standard_errors = min(quantile, MOST_STANDARD_ERRORS)
         bar = standard_errors * self.advantage.spread + ROUNDING * abs(self.constant_error.mean)
         sure = bool(self.selected) and self.advantage.mean > bar
         return sure and (self.held_out is None or self.held_out.error < self.held_out.constant)
