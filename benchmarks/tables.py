@@ -232,64 +232,139 @@ def record(rows):
         table.writerows(kept)
 
 
-def jaccard(sets):
-    """Return the mean similarity of the selections of two outer folds."""
-    pairs = [len(a & b) / max(len(a | b), 1) for i, a in enumerate(sets) for b in sets[i + 1 :]]
-    return float(np.mean(pairs)) if pairs else np.nan
+def read():
+    """Return the recorded rows by table, in the order of the tables."""
+    with FILE.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    found = {name: [row for row in rows if row["table"] == name] for name in TABLES}
+    return {name: mine for name, mine in found.items() if any(r["method"] == OURS for r in mine)}
+
+
+def mean_errors(rows):
+    """Return the mean error of every method over the outer folds of one table."""
+    names = list(dict.fromkeys(row["method"] for row in rows))
+    return {
+        name: float(np.mean([float(row["error"]) for row in rows if row["method"] == name]))
+        for name in names
+    }
+
+
+def ratio(error, peers):
+    """Return our error over the smallest of some peers'; a hundredth stands for no error at all."""
+    there = [error[peer] for peer in peers if peer in error]
+    return max(error[OURS], 0.01) / max(min(there), 0.01) if there else np.nan
+
+
+def figures():
+    """Return what is asked of the judging half: ratios by table, shares of columns, costs."""
+    judged = {name: rows for name, rows in read().items() if name in JUDGING}
+    errors = {name: mean_errors(rows) for name, rows in judged.items()}
+    ours = [row for rows in judged.values() for row in rows if row["method"] == OURS]
+    return {
+        "peers": {name: ratio(e, ("RBF SVM", "random forest")) for name, e in errors.items()},
+        "boosting": {name: ratio(e, ("gradient boosting",)) for name, e in errors.items()},
+        "shares": [int(row["selected"]) / int(row["columns"]) for row in ours],
+        "costs": [float(row["note"].split()[-1]) for row in ours],
+    }
 
 
 def summarise():
-    """Print errors by table and method, and the ratios that are asked for."""
-    with FILE.open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    names = list(dict.fromkeys(row["method"] for row in rows))
-    ratios = {"better of SVM and forest": [], "gradient boosting": []}
-    shares, costs = [], []
-    for name in TABLES:
-        mine = [row for row in rows if row["table"] == name]
-        if not any(row["method"] == OURS for row in mine):
-            continue
-        error = {
-            method: np.mean([float(row["error"]) for row in mine if row["method"] == method])
-            for method in names
-            if any(row["method"] == method for row in mine)
-        }
-        ours = [row for row in mine if row["method"] == OURS]
-        sets = [set(row["which"].split()) for row in ours if row["which"]]
-        count = "-".join(sorted({row["selected"] for row in ours}, key=int))
-        print(
-            f"{name:14s} {ours[0]['half']:6s} "
-            + "  ".join(f"{method} {value:.3f}" for method, value in error.items())
-            + f"  [{count} of {ours[0]['columns']}; stability {jaccard(sets):.2f}; "
-            + "; ".join(row["note"] for row in ours)
-            + "]"
-        )
-        if ours[0]["half"] != "judge":
-            continue
-        peers = [error[m] for m in ("RBF SVM", "random forest") if m in error]
-        if peers:
-            # A table without errors has no ratio; a hundredth stands for none.
-            floor = 0.01
-            ratios["better of SVM and forest"].append(
-                max(error[OURS], floor) / max(min(peers), floor)
-            )
-        if "gradient boosting" in error:
-            ratios["gradient boosting"].append(
-                max(error[OURS], 0.01) / max(error["gradient boosting"], 0.01)
-            )
-        shares += [int(row["selected"]) / int(row["columns"]) for row in ours]
-        costs += [float(row["note"].split()[-1]) for row in ours if int(row["rows"]) <= 1000]
-    for name, values in ratios.items():
-        if values:
-            print(
-                f"judging half, ours / {name}: median {np.median(values):.2f}, "
-                f"largest {max(values):.2f}, {len(values)} tables"
-            )
-    if shares:
-        print(
-            f"judging half, share of columns: median {np.median(shares):.2f}; "
-            f"cost in Gaussian paths: median {np.median(costs):.0f}"
-        )
+    """Print errors by table and method, and the figures that are asked for."""
+    for name, rows in read().items():
+        print(name, *(f"{method} {error:.3f}" for method, error in mean_errors(rows).items()))
+    found = figures()
+    if not found["shares"]:
+        return
+    for kind in ("peers", "boosting"):
+        values = np.array([value for value in found[kind].values() if not np.isnan(value)])
+        print(f"judging half, {kind}: median {np.median(values):.2f}, largest {values.max():.2f}")
+    print(f"share of columns: median {np.median(found['shares']):.2f}")
+    print(f"cost in Gaussian paths: median {np.median(found['costs']):.0f}")
+
+
+def write_page():
+    """Write the page of the documentation and its picture."""
+    methods_shown = (OURS, "RBF SVM", "random forest", "gradient boosting", "L1 linear")
+    lines = [PAGE_BEGIN, f"| table | rows x columns | {' | '.join(methods_shown)} | columns kept |"]
+    lines.append("|---|---|" + "---|" * (len(methods_shown) + 1))
+    for name, rows in read().items():
+        error = mean_errors(rows)
+        ours = [row for row in rows if row["method"] == OURS]
+        counts = sorted(int(row["selected"]) for row in ours)
+        kept = f"{counts[0]} to {counts[-1]}" if counts[0] < counts[-1] else f"{counts[0]}"
+        cells = [f"{error[m]:.3f}" if m in error else "" for m in methods_shown]
+        half = "" if name in JUDGING else " (choosing)"
+        size = f"{ours[0]['rows']} x {ours[0]['columns']}"
+        lines.append(f"| {name}{half} | {size} | {' | '.join(cells)} | {kept} |")
+    found = figures()
+    peers = {name: value for name, value in found["peers"].items() if not np.isnan(value)}
+    worse = [f"{name} ({value:.2f})" for name, value in peers.items() if value > 1.10]
+    boosting = [value for value in found["boosting"].values() if not np.isnan(value)]
+    lines += [
+        "",
+        "## In short",
+        "",
+        "- Our error over that of the better of SVM and forest: "
+        f"{np.median(list(peers.values())):.2f} in the median of {len(peers)} tables (1.00 or less "
+        f"is asked for). It is above 1.10 on "
+        f"{', '.join(worse) if worse else 'none'}.",
+        f"- Over that of gradient boosting: {np.median(boosting):.2f} in the median (1.15 or "
+        "less).",
+        f"- Share of the columns that is kept: {np.median(found['shares']):.2f} in the median "
+        "(0.5 or less).",
+        f"- Cost: {np.median(found['costs']):.0f} Gaussian paths in the median (30 or less).",
+        "",
+        "![Our error over that of the better of SVM and forest](images/tables.png)",
+        "",
+        PAGE_END,
+    ]
+    (RESULTS.parents[1] / "docs" / "tables.md").write_text("\n".join(lines), encoding="utf-8")
+    draw_ratios(peers, RESULTS.parents[1] / "docs" / "images" / "tables.png")
+
+
+def draw_ratios(peers, path):
+    """Draw the ratio of our error to the better of SVM and forest, one dot per table."""
+    import matplotlib.pyplot as plt
+
+    names = sorted(peers, key=peers.get)
+    figure, ax = plt.subplots(figsize=(7.0, 0.34 * len(names) + 1.0), layout="constrained")
+    values = [peers[name] for name in names]
+    colours = ["#1b6e5a" if value <= 1.1 else "#b3541e" for value in values]
+    ax.axvline(1.0, color="0.6", linewidth=1.0)
+    ax.hlines(range(len(names)), 1.0, values, color="0.8", linewidth=1.5, zorder=1)
+    ax.scatter(values, range(len(names)), color=colours, s=36, zorder=2)
+    ax.set_yticks(range(len(names)), [name.replace("_", " ") for name in names])
+    ax.set_xlabel("our error over that of the better of RBF SVM and random forest")
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.tick_params(axis="y", length=0)
+    figure.savefig(path, dpi=150)
+
+
+PAGE_BEGIN = """# Real tables
+
+Our defaults, `KnifeClassifierCV()` and `KnifeRegressorCV()` as they come, on measured tables
+that nobody planted, beside an RBF support vector machine with tuned penalty and width, a random
+forest of 500 trees, gradient boosting, and the lasso (for classes, logistic regression with an
+L1 penalty). Three outer folds; every method chooses its settings on the training rows of a fold,
+and the test rows judge it. The error is the balanced error of classes, and the share of the
+variance left for numbers. The tables stand in the order of the alphabet: every second one, from
+the first, was used to settle our defaults, and only the others judge them. Parkinson's is split
+by subject.
+
+This page is written by `python benchmarks/tables.py --page` from
+`benchmarks/results/tables.csv`.
+"""
+PAGE_END = """## Where it falls behind
+
+- **glass** has six classes, the rarest with six training rows. Our folds choose by the accuracy,
+  which hardly counts them; the balanced error does. Forests cut single columns and need no
+  scale, which suits chemical contents that are zero in most rows. `class_weight="balanced"` with
+  `scoring="balanced_accuracy"` chooses in the spirit of this table.
+- Where all columns with equal weights do clearly better than every shorter list, they are kept,
+  and the result says so: a list of a few columns would cost accuracy there.
+- Small tables leave much to chance: with twenty test rows one row is five points of error, and
+  three outer folds are few. Differences of a tenth are not more than that.
+"""
 
 
 def main():
@@ -299,9 +374,12 @@ def main():
     parser.add_argument("--methods", nargs="*", help="some methods instead of all")
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--summary", action="store_true", help="print what is recorded")
+    parser.add_argument("--page", action="store_true", help="write the page of the documentation")
     arguments = parser.parse_args()
-    if arguments.summary:
+    if arguments.summary or arguments.page:
         summarise()
+        if arguments.page:
+            write_page()
         return
     half = {"choose": CHOOSING, "judge": JUDGING, "all": TABLES}[arguments.half]
     for name in arguments.tables or half:

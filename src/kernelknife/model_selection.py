@@ -469,9 +469,9 @@ class KnifeRegressorCV(RegressorMixin, _BaseKnifeCV):
         Whether the machine of the selected features is refitted without the penalty that has
         selected them. "auto" lets the folds decide.
     include_all : bool, default=True
-        Whether the machine of all features with equal weights is compared too. It is chosen only
-        where it beats the best selection by more than one standard error of the difference over
-        the folds; every feature is selected then.
+        Whether the machine of all features with equal weights is compared too. Machines that keep
+        all features, with these or other weights, are then chosen only where they beat the best
+        selection by more than one standard error of the difference over the folds.
     rule : {"min", "1se"}, default="min"
         The best mean score, or the fewest features within one standard error of it.
     scoring : str, callable or None, default=None

@@ -92,7 +92,7 @@ def pick_setting(
             )
     mean = np.where(missing, -np.inf, mean)
     scores = np.array([table[f"split{i}_test_score"] for i in range(n_folds)])
-    mean = np.where(_beaten_by_fewer(scores, mean, table["weighting"]), -np.inf, mean)
+    mean = np.where(_beaten_by_fewer(scores, mean, _keeps_all(table)), -np.inf, mean)
     best = mean.max()
     # Of several best settings the one with the smallest spread sets the bar of "1se".
     bars = {"min": best, "1se": best - np.nanmin(table["standard_error"][mean >= best])}
@@ -109,19 +109,24 @@ def _reaches(mean: np.ndarray, bar: float) -> np.ndarray:
     return mean >= bar - ROUNDING * abs(bar)
 
 
-def _beaten_by_fewer(scores: np.ndarray, mean: np.ndarray, weighting: np.ndarray) -> np.ndarray:
+def _keeps_all(table: dict[str, np.ndarray]) -> np.ndarray:
+    """Return which settings keep every feature in every fold, where that is a setting at all."""
+    count, equal = table["mean_n_features"], table["weighting"] == EQUAL
+    return count >= count[equal].max() if equal.any() else equal
+
+
+def _beaten_by_fewer(scores: np.ndarray, mean: np.ndarray, keeps_all: np.ndarray) -> np.ndarray:
     """Return which machines of all features do not clearly beat the best one that selects some.
 
     Who asks for a selection takes all features only where these do better by more than one standard
     error of the difference.
     """
-    equal = weighting == EQUAL
-    fewer = np.where(equal, -np.inf, mean)
-    if not equal.any() or not np.isfinite(fewer).any():
+    fewer = np.where(keeps_all, -np.inf, mean)
+    if not keeps_all.any() or not np.isfinite(fewer).any():
         return np.zeros(len(mean), dtype=bool)
     gains = scores - scores[:, [int(np.argmax(fewer))]]
     error = gains.std(axis=0, ddof=1) / np.sqrt(len(gains))
-    return equal & ~(gains.mean(axis=0) > error)
+    return keeps_all & ~(gains.mean(axis=0) > error)
 
 
 def judged_by_others(
@@ -153,7 +158,7 @@ def judged_by_others(
         seen, count = scores[others][:, known], table["mean_n_features"][known]
         mean = seen.mean(axis=0)
         if len(seen) > 1:
-            beaten = _beaten_by_fewer(seen, mean, table["weighting"][known])
+            beaten = _beaten_by_fewer(seen, mean, _keeps_all(table)[known])
             mean = np.where(beaten, -np.inf, mean)
         bar = mean.max(initial=-np.inf)
         if rule == "1se" and len(seen) > 1:
