@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from joblib import parallel_config
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 from kernelknife import KnifeClassifier, KnifeKnockoffs, KnifeRegressor
 from kernelknife._rates import knockoff_threshold
@@ -98,7 +98,9 @@ def test_one_draw_is_the_knockoff_filter(effects, fitted):
 def test_the_answer_does_not_depend_on_the_number_of_workers(effects, fitted):
     with parallel_config(backend="threading"):
         other = KnifeKnockoffs(n_draws=3, random_state=0, n_jobs=2).fit(*effects)
-    assert_array_equal(other.statistics_, fitted.statistics_)
+    # Threads of one process share BLAS buffers, which may change the last digit.
+    assert_allclose(other.statistics_, fitted.statistics_, rtol=1e-9, atol=1e-12)
+    assert_array_equal(other.support_, fitted.support_)
 
 
 def test_four_true_features_are_too_few_and_it_says_so(rng):

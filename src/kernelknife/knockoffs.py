@@ -276,13 +276,16 @@ class KnifeKnockoffs(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         copula = self.marginals == "copula" or (
             self.marginals == "auto" and self.covariance is None
         )
-        if self.covariance is not None:
-            spread, correlation = _check_covariance(self.covariance, self.n_features_in_, varying)
-        else:
-            spread = X.std(axis=0)
-            scores = normal_scores(X, np.random.default_rng(seed)) if copula else X
-            correlation = shrunk_correlation(scores)
+        # One BLAS thread everywhere: several of them sum in an order of their own.
         with limited_blas():
+            if self.covariance is not None:
+                spread, correlation = _check_covariance(
+                    self.covariance, self.n_features_in_, varying
+                )
+            else:
+                spread = X.std(axis=0)
+                scores = normal_scores(X, np.random.default_rng(seed)) if copula else X
+                correlation = shrunk_correlation(scores)
             law = GaussianKnockoffs.from_correlation(correlation, choose(correlation))
         return Forge(law, X.mean(axis=0), spread, copula, seed)
 
