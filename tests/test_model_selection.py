@@ -284,3 +284,34 @@ def test_selection_frequency_counts_the_folds(rng):
     assert model.selection_frequency_[3] == 1.0
     point = list(model.cv_results_["sparsity"]).index(model.sparsity_)
     assert np.isclose(model.cv_results_["mean_n_features"][point], counted.sum() / 3)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_a_search_on_some_rows_is_that_of_these_rows_alone(rng, kernel):
+    X = rng.normal(size=(400, 5))
+    y = X[:, 0] + np.sin(2 * X[:, 1]) + 0.3 * rng.normal(size=400)
+    options = {"kernel": kernel, "alphas": 1.0, "sparsities": 8, "relax": False}
+    some = KnifeRegressorCV(**options, search_rows=150).fit(X, y)
+    rows = np.unique(np.concatenate(some.splits_[0]))
+    assert len(rows) == 150
+    folds = [(np.searchsorted(rows, a), np.searchsorted(rows, b)) for a, b in some.splits_]
+    alone = KnifeRegressorCV(**options, cv=folds).fit(X[rows], y[rows])
+    assert_allclose(some.cv_results_["mean_test_score"], alone.cv_results_["mean_test_score"])
+    # The chosen machine is fitted to all rows; a linear penalty grows with them.
+    share = 400 / 150 if kernel == "linear" else 1.0
+    assert_allclose(some.sparsity_, alone.sparsity_)
+    sparsity = some.best_estimator_.sparsity_
+    assert_allclose(sparsity, share * alone.sparsity_)
+    every = KnifeRegressor(kernel, alpha=1.0, sparsity=sparsity).fit(X, y)
+    assert_allclose(some.weights_, every.weights_, atol=0.02)
+
+
+def test_what_cannot_be_fitted_to_all_rows_is_said_before_the_search(rng):
+    X = rng.normal(size=(300, 3))
+    model = KnifeClassifierCV("rbf", "hinge", search_rows=100, memory_budget=1e5)
+    with (
+        pytest.warns(UserWarning, match="over the budget"),
+        pytest.raises(ValueError, match="no machine on centres"),
+    ):
+        model.fit(X, X[:, 0] > 0)
+    assert not hasattr(model, "cv_results_")

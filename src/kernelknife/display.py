@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from kernelknife._choice import cv_curves, rows_of_path
+from kernelknife._choice import as_errors, cv_curves, rows_of_path
 from kernelknife._support.checks import check_number
 from kernelknife._support.optional import import_optional
 from kernelknife.effects import GRID_POINTS
@@ -325,17 +325,6 @@ class WeightPathDisplay:
             )
 
 
-def _as_errors(name, scores):
-    """Return a readable name and the scores, as errors where the name says how to convert them."""
-    if name.startswith("neg_"):
-        return name.removeprefix("neg_").replace("_", " "), -scores
-    if name == "accuracy":
-        return "misclassification error", 1.0 - scores
-    if name == "balanced_accuracy":
-        return "balanced error", 1.0 - scores
-    return name, scores
-
-
 class StandInsDisplay:
     """What could take the place of each selected column.
 
@@ -567,7 +556,7 @@ class CVDisplay:
 
     def _named_values(self):
         """Return a readable name and the mean scores, as errors where that is possible."""
-        return _as_errors(self.name, self.results["mean_test_score"])
+        return as_errors(self.name, self.results["mean_test_score"])
 
     def _draw_count(self, ax, x, count):
         """Draw the number of features on a second vertical axis, behind the errors."""
@@ -697,7 +686,7 @@ class CountDisplay:
                 "without n_features_to_select."
             )
         # The path ends where the last feature leaves; the folds go on to the end of the grid.
-        name, errors = _as_errors(estimator.score_name_, results["mean_test_score"][rows])
+        name, errors = as_errors(estimator.score_name_, results["mean_test_score"][rows])
         if name == estimator.score_name_:
             name, errors = f"-{name}", -errors  # no error that we know: less is better all the same
         spread = results["standard_error"][rows]

@@ -74,7 +74,7 @@ __all__ = ["KnifeClassifierCV", "KnifeRegressorCV"]
 
 RULES = ("min", "1se")
 # Beyond so many rows the search uses centres, whose cost grows in proportion to the rows and not
-# with their cube; see benchmarks/centers.py for what that costs in accuracy.
+# with their cube.
 EXACT_ROWS, SEARCH_CENTERS = 1000, 300
 # The chosen machine has few columns and is fitted once: up to so many rows it is exact, beyond it
 # has more centres than the search.
@@ -208,19 +208,23 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         columns = ArrayRows(X, s=s, names=getattr(self, "feature_names_in_", None))
         grouping = find_groups(self.feature_groups, columns, next(iter(kernels.values())))
         data = Data(X, y, s, None if self.scoring is None else scorer)
-        lines = _Lines(self, kernels, n_centers, grouping, grid, data, rows)
+        searched = data if len(rows) == len(X) else data.take(rows)
+        lines = _Lines(self, kernels, n_centers, grouping, grid, searched)
         lines.job(next(iter(kernels)))  # whatever is wrong with the rows is said before the folds
+        if searched is not data and self._needs_exact(kernels.values()):
+            # The chosen machine will be exact on all rows, which may be too many for it.
+            prepare_job(self._template(next(iter(kernels.values())), 1.0, None, grouping), X, y, s)
         splitter = make_splitter(self.cv, target, classes, groups, self._seed)
-        splits = list(splitter.split(X[rows], target, groups))
-        check_splits(splits, target if classes else None, s[rows], groups)
+        splits = list(splitter.split(searched.X, target, groups))
+        check_splits(splits, target if classes else None, searched.sample_weight, groups)
         self.splits_ = [(rows[train], rows[test]) for train, test in splits]
         self.n_paths_ = expected_paths(alphas, extends, len(splits))
         with root_task(self, "cv", None) as task:
-            race = Race(lines.make, _Runner(data, self.splits_, self.n_jobs, task), extends)
+            race = Race(lines.make, _Runner(searched, splits, self.n_jobs, task), extends)
             race.compare(alphas, len(splits))
             self._choose(race)
             with task.subtask("path", len(self._pick.line.penalties)) as path_task, limited_blas():
-                self._follow(lines, data, rows, path_task)
+                self._follow(lines, data, path_task)
         return self
 
     def _check_words(self):
@@ -254,9 +258,13 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         """Return the number of centres of the search, None for the exact method."""
         if self.n_centers != "auto":
             return self.n_centers
-        exact_only = resolved_loss(self).surrogate is not None
-        exact_only |= any(kernel.indefinite for kernel in kernels.values())
-        return None if exact_only or n_rows <= EXACT_ROWS else SEARCH_CENTERS
+        exact = n_rows <= EXACT_ROWS or self._needs_exact(kernels.values())
+        return None if exact else SEARCH_CENTERS
+
+    def _needs_exact(self, kernels):
+        """Whether the loss or one of the kernels has no machine on centres."""
+        loss = resolved_loss(self)
+        return loss.surrogate is not None or any(kernel.indefinite for kernel in kernels)
 
     def _make_scorer(self, template, y, s):
         """Return one scorer; one that takes no sample weights is called without them."""
@@ -306,13 +314,11 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         self.best_score_ = float(self.cv_results_["mean_test_score"][pick.index])
         self.nested_scores_ = judged_by_others(self.cv_results_, self.splits_, self.rule)
         self.n_paths_ = race.n_paths
-        position = next(i for i, line in enumerate(race.lines) if line is pick.line)
-        within = pick.index - sum(len(line.settings) for line in race.lines[:position])
-        bits = np.array([fold.selected[within] for fold in race.scores[position]])
+        bits = np.array([fold.selected[pick.setting] for fold in race.scores[pick.position]])
         selected = np.unpackbits(bits, axis=1, count=self.n_features_in_)
         self.selection_frequency_ = selected.mean(axis=0)
 
-    def _follow(self, lines, data, rows, task):
+    def _follow(self, lines, data, task):
         """Follow the path of the chosen line on all rows, and fit the chosen machine."""
         pick = self._pick
         template = pick.line.template
@@ -334,10 +340,9 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
             feature_groups=self.feature_groups,
         )
         final = self._final_centers(job, len(data.X))
-        w, anew = point.w, False
-        if final != template.n_centers or len(rows) < len(data.X):
-            model.set_params(n_centers=final)
-            weights = job.prepared.user_values(w)
+        w, anew, sparsity = point.w, False, self.sparsity_
+        if final != template.n_centers or job.problem.n_rows < len(data.X):
+            weights, seen = job.prepared.user_values(w), job.problem.total_weight
             names = job.prepared.rows.names
             job = prepare_job(
                 clone(template).set_params(n_centers=final), data.X, data.y, data.sample_weight
@@ -345,16 +350,20 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
             job.prepared.rows.names = names
             w = job.prepared.weight_values(weights)
             anew = True
+            if job.problem.convex:
+                # As between folds and all rows: see the notes of the class.
+                sparsity *= job.problem.total_weight / seen
+            model.set_params(n_centers=final, sparsity=sparsity)
         solver = make_solver(template)
         if pick.weighting == EQUAL:
             solution = equal_weights(job.problem)
         elif pick.weighting == RELAXED:
             solution = refit_without_penalty(job.problem, solver, w)
         elif anew:
-            solution = solver.solve(job.problem, w, self.sparsity_)
+            solution = solver.solve(job.problem, w, sparsity)
         else:
             solution = point
-        solution = replace(solution, sparsity=self.sparsity_)
+        solution = replace(solution, sparsity=sparsity)
         publish(model, job, solution, [(self.path_.start, solution)])
         self.best_estimator_ = model
         self.__dict__.pop("feature_groups_", None)  # of an earlier fit
@@ -382,9 +391,8 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         """Return the number of centres of the chosen machine, None for the exact method."""
         if self.n_centers != "auto":
             return self.n_centers
-        loss, kernel = job.prepared.loss, job.prepared.kernel
-        exact_only = loss.surrogate is not None or kernel.indefinite
-        return None if exact_only or n_rows <= FINAL_EXACT_ROWS else FINAL_CENTERS
+        exact = n_rows <= FINAL_EXACT_ROWS or self._needs_exact([job.prepared.kernel])
+        return None if exact else FINAL_CENTERS
 
     # -- the chosen model -------------------------------------------------------------
 
@@ -508,7 +516,9 @@ class KnifeRegressorCV(RegressorMixin, _BaseKnifeCV):
     kernel_ : Kernel
         The chosen kernel, and ``kernel_name_`` its name in ``cv_results_``.
     alpha_, sparsity_ : float
-        The chosen penalties.
+        The chosen penalties, those of a point of ``path_``. Where the search has looked at some of
+        the rows only, ``best_estimator_`` of a linear or additive kernel has the ``sparsity_`` in
+        proportion to all rows.
     weighting_ : {"penalised", "relaxed", "equal"}
         What has become of the weights: as the penalty leaves them, refitted without it, or all
         alike.
@@ -688,18 +698,16 @@ def _takes_weights(scorer, y):
 class _Lines:
     """Makes the lines of a race; every kernel's problem is built once for all rows."""
 
-    def __init__(self, search, kernels, n_centers, grouping, grid, data, rows):
+    def __init__(self, search, kernels, n_centers, grouping, grid, data):
         self._search, self._kernels, self._grouping = search, kernels, grouping
-        self._n_centers, self._grid = n_centers, grid
-        self._data, self._rows = data, rows
+        self._n_centers, self._grid, self._data = n_centers, grid, data
         self._jobs = {}
 
     def job(self, kernel):
         """Return the prepared rows of the search for one kernel."""
         if kernel not in self._jobs:
-            data, rows = self._data, self._rows
-            template = self._template(kernel, 1.0)
-            job = prepare_job(template, data.X[rows], data.y[rows], data.sample_weight[rows])
+            data = self._data
+            job = prepare_job(self._template(kernel, 1.0), data.X, data.y, data.sample_weight)
             job.prepared.rows.names = getattr(self._search, "feature_names_in_", None)
             self._jobs[kernel] = job
         return self._jobs[kernel]

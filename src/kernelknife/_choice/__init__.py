@@ -1,6 +1,6 @@
 """What cross-validation compares, how it drops what cannot win, and which setting it takes."""
 
-from kernelknife._choice.curves import Curve, cv_curves, rows_of_path
+from kernelknife._choice.curves import Curve, as_errors, cv_curves, rows_of_path
 from kernelknife._choice.folds import Data, FoldScores, score_lines
 from kernelknife._choice.pick import Pick, judged_by_others, pick_setting, tabulate
 from kernelknife._choice.race import Race, expected_paths
@@ -26,6 +26,7 @@ __all__ = [
     "Pick",
     "Race",
     "alphas_to_try",
+    "as_errors",
     "check_folds",
     "check_splits",
     "cv_curves",

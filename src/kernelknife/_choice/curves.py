@@ -6,7 +6,7 @@ import numpy as np
 
 from kernelknife._choice.settings import EQUAL, PENALISED
 
-__all__ = ["Curve", "cv_curves", "rows_of_path"]
+__all__ = ["Curve", "as_errors", "cv_curves", "rows_of_path"]
 
 
 @dataclass(frozen=True)
@@ -75,3 +75,14 @@ def _rows(
     if wanted == EQUAL or wanted not in kinds:
         wanted = next(kind for kind in kinds if kind != EQUAL)
     return np.flatnonzero(line & (results["weighting"] == wanted))
+
+
+def as_errors(name: str, scores: np.ndarray) -> tuple[str, np.ndarray]:
+    """Return a readable name and the scores, as errors where the name says how to convert them."""
+    if name.startswith("neg_"):
+        return name.removeprefix("neg_").replace("_", " "), -scores
+    if name == "accuracy":
+        return "misclassification error", 1.0 - scores
+    if name == "balanced_accuracy":
+        return "balanced error", 1.0 - scores
+    return name, scores

@@ -28,6 +28,7 @@ __all__ = ["Data", "FoldScores", "score_lines"]
 # Refitting without the penalty undoes shrinkage, which hurts where a few features carry all. A
 # support of more features than this is close to that of no penalty at all.
 MOST_RELAXED = 100
+POINTS_TO_COUNT = 50  # of the path that an exact number of features is taken from
 FOLD_TOL = 1e-3  # of the objective on a fold, whose score is uncertain by far more
 
 
@@ -48,6 +49,10 @@ class Data:
     y: np.ndarray
     sample_weight: np.ndarray
     scorer: Callable[..., float] | None
+
+    def take(self, rows: np.ndarray) -> "Data":
+        """Return some of the rows, judged in the same way."""
+        return Data(self.X[rows], self.y[rows], self.sample_weight[rows], self.scorer)
 
 
 @dataclass(frozen=True)
@@ -99,17 +104,14 @@ def score_lines(
         results = []
         for line in lines:
             here = job.with_alpha(line.alpha)
-            if line.template.n_features_to_select is not None:
-                trace = trace_path(rough, here, begin=begin)
-                begin = trace.begun
-                results.append(_score_count(line, here, trace, data, test))
-                continue
+            counted = line.template.n_features_to_select is not None
             # See the notes of KnifeRegressorCV: what a penalty means where there are fewer rows.
             grid = line.penalties * share if here.problem.convex else line.penalties
             with task.subtask("line"):
-                trace = trace_path(rough, here, grid, begin=begin)
+                trace = trace_path(rough, here, POINTS_TO_COUNT if counted else grid, begin=begin)
                 begin = trace.begun
-                results.append(_score_line(line, here, trace, data, test))
+                score = _score_count if counted else _score_line
+                results.append(score(line, here, trace, data, test))
         return results, begin
 
 

@@ -22,6 +22,8 @@ class Pick:
     ----------
     index : int
         Into the table.
+    position, setting : int
+        Of the line among all lines, and of the setting on it.
     line : Line
     weighting : str
     point : int
@@ -29,6 +31,8 @@ class Pick:
     """
 
     index: int
+    position: int
+    setting: int
     line: Line
     weighting: str
     point: int
@@ -171,11 +175,11 @@ def judged_by_others(
 def _describe(lines: Sequence[Line], index: int) -> Pick:
     """Return which line, kind of weights and point a row of the table stands for."""
     within = index
-    for line in lines:
+    for position, line in enumerate(lines):
         settings = line.settings
         if within < len(settings):
             weighting = settings[within][0]
             point = 0 if weighting == EQUAL else line.point(within)
-            return Pick(index, line, weighting, point)
+            return Pick(index, position, within, line, weighting, point)
         within -= len(settings)
     raise IndexError(index)

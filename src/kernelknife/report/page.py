@@ -246,7 +246,10 @@ def _fold_errors(selection):
 def _chosen_point(selection):
     """Return the index of the point of the path that is nearest to the chosen penalty."""
     sparsities = selection.search.path_.sparsities
-    return int(np.argmin(np.abs(sparsities - selection.model.sparsity_)))
+    search, model = selection.search, selection.model
+    # The search may have looked at some of the rows only, where penalties are on another scale.
+    sparsity = search.sparsity_ if model is search.best_estimator_ else model.sparsity_
+    return int(np.argmin(np.abs(sparsities - sparsity)))
 
 
 def _table_weights(selection):

@@ -19,6 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
+from kernelknife._choice import as_errors
 from kernelknife._support.threads import limited_blas
 from kernelknife.estimators import KnifeClassifier, KnifeRegressor
 from kernelknife.selection.result import HeldOut, Score
@@ -39,7 +40,6 @@ NEAREST_KERNELS: dict[str, dict] = {
     "polynomial": {"kernel": "poly", "degree": 2, "coef0": 1.0},
 }
 GAUSSIAN = {"kernel": "rbf"}
-ACCURACIES = ("accuracy", "balanced_accuracy")
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ def to_errors(scores, search):
     search : KnifeRegressorCV or KnifeClassifierCV
         What the scores are of; it knows their name.
     """
-    return 1.0 - scores if search.score_name_ in ACCURACIES else -scores
+    return as_errors(search.score_name_, scores)[1]
 
 
 def _cross_validate(model, search, X, y, n_jobs, *, return_estimator=False):
