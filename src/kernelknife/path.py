@@ -83,8 +83,8 @@ class PathResult:
     ranking : ndarray of int of shape (n_features,)
         1 for the feature that survives longest, as in ``sklearn.feature_selection.RFE``.
         Features that are gone at the first point are ranked by when they left while the path
-        was begun, then by how much they would help. Columns of a group share a rank; constant
-        and constant columns come last.
+        was begun, then by how much they would help. Columns of a group share a rank;
+        constant columns come last.
     feature_names : ndarray of str
         Names of the columns, ``x0``, ``x1`` and so on where the data had none.
     start : str

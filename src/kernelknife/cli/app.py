@@ -109,7 +109,7 @@ RuleOption = Annotated[
     Rule, typer.Option("--rule", help="Least error, or fewest columns within one standard error.")
 ]
 Folds = Annotated[
-    int | None, typer.Option(min=2, help="Number of folds; 5, repeated 3 times below 200 rows.")
+    int | None, typer.Option(min=2, help="Number of folds; 5, split twice below 200 rows.")
 ]
 HoldOut = Annotated[
     str,

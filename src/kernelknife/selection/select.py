@@ -108,7 +108,7 @@ def select_features(
         Choose the penalties of the least error, or those of the fewest columns within one standard
         error of it.
     folds : int or splitter, default=None
-        Number of folds, or a splitter of scikit-learn. None is five folds, repeated three times
+        Number of folds, or a splitter of scikit-learn. None is five folds, and twice five
         below 200 rows.
     hold_out : float or str, default=0.0
         Share of the rows (or of the groups, if there are any) that is kept for judging alone, or a
