@@ -21,7 +21,7 @@ selection = select_features(frame, "target", alpha=0.3, rule="1se", folds=5)
 # **The verdict** comes first. It names the selected columns and compares three errors over the same
 # folds: with the selected columns, with all columns, and of a constant prediction. If the first
 # error is not clearly below the third, the selection is a hint at most. If it is no larger than the
-# second, nothing is lost by leaving the other columns out.
+# second, nothing is lost by leaving the other columns out. The folds choose the kernel, too.
 
 print("selected:", ", ".join(selection.selected))
 for name, score in {
@@ -34,7 +34,8 @@ for name, score in {
 # %%
 # **How sure the selection is**: the report shows for every column the share of folds that select
 # it. Folds differ in their rows, so a column that all folds select does not depend on a few rows.
-# Of several columns that carry the same information, different folds may select different ones.
+# A column that the model uses and hardly any fold selects is called unstable and is no finding. Of
+# several columns that carry the same information, different folds may select different ones.
 
 for feature in selection.features:
     print(

@@ -1,9 +1,10 @@
 """
-A sum of sines: choosing both penalties
-=======================================
+A sum of sines: choosing the kernel and both penalties
+======================================================
 
-``sparsity`` decides how many columns stay, and ``alpha`` how smooth the machine is. Both affect the
-error, so cross-validation chooses them together, along one path for every ``alpha`` and fold.
+``sparsity`` decides how many columns stay, ``alpha`` how smooth the machine is, and the kernel which
+relations it can represent. All of them affect the error, so cross-validation chooses them together,
+along one path of penalties for every kernel, ``alpha`` and fold.
 """
 
 # %%
@@ -17,17 +18,18 @@ from kernelknife.display import CVDisplay, WeightPathDisplay
 
 X, y = make_sinusoidal(100, n_noise=5, random_state=0)
 search = KnifeRegressorCV(cv=5).fit(X, y)
-print(f"alpha {search.alpha_:g}, sparsity {search.sparsity_:.3g}")
+print(f"kernel {search.kernel_name_}, alpha {search.alpha_:g}, sparsity {search.sparsity_:.3g}")
 print("selected:", search.get_support(indices=True))
 
 # %%
-# This picture shows the error over the folds, one line per ``alpha``, and in grey the number of
-# columns, with its axis on the right.
+# This picture shows the error over the folds, one line per kernel with its best ``alpha``, and in
+# grey the number of columns, with its axis on the right. Kernels that a first look has ruled out
+# have fewer points.
 
 CVDisplay.from_estimator(search)
 
 # %%
-# This is the path on all rows with the chosen ``alpha``.
+# This is the path on all rows with the chosen kernel and ``alpha``.
 
 WeightPathDisplay.from_estimator(search)
 

@@ -46,6 +46,6 @@ WeightPathDisplay.from_estimator(search)
 
 # %%
 # The kernel matrix, its rows ordered by vowel: with equal weights on the left, with the learned
-# weights on the right, where the two vowels become visible as two blocks.
+# weights on the right, where utterances of the same vowel are more similar to each other.
 
 KernelDisplay.from_estimator(search.best_estimator_, train[names], train.vowel)
