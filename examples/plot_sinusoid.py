@@ -2,9 +2,9 @@
 A sum of sines: choosing the kernel and both penalties
 ======================================================
 
-``sparsity`` decides how many columns stay, ``alpha`` how smooth the machine is, and the kernel which
-relations it can represent. All of them affect the error, so cross-validation chooses them together,
-along one path of penalties for every kernel, ``alpha`` and fold.
+``sparsity`` decides how many columns stay, ``alpha`` how smooth the machine is, and the kernel
+which relations it can represent. All of them affect the error, so cross-validation chooses them
+together, along one path of penalties for every kernel, ``alpha`` and fold.
 """
 
 # %%
