@@ -35,6 +35,7 @@ from kernelknife._choice import (
     Race,
     alphas_to_try,
     check_splits,
+    draw_rows,
     expected_paths,
     judged_by_others,
     kernels_to_compare,
@@ -79,6 +80,7 @@ EXACT_ROWS, SEARCH_CENTERS = 1000, 300
 # The chosen machine has few columns and is fitted once: up to so many rows it is exact, beyond it
 # has more centres than the search.
 FINAL_EXACT_ROWS, FINAL_CENTERS = 3000, 500
+FIRST_LOOK_ROWS = 1000  # training rows of a fold that kernels and alphas are told apart by
 
 
 class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEstimator):
@@ -201,15 +203,17 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         scorer = self._make_scorer(plain, y, s)
         self.score_name_ = self._score_name()
         target, classes = self._split_target(y)
-        rows = self._draw_rows(target, classes)
+        # A splitter of the user splits all rows.
+        counted = self.cv is None or isinstance(self.cv, numbers.Integral)
+        wanted = self.search_rows if counted else None
+        rows = draw_rows(target, classes, wanted, self._seed)
         target, groups = target[rows], None if groups is None else np.asarray(groups)[rows]
-        n_centers = self._search_centers(kernels, len(rows))
         self._searched = rows
         columns = ArrayRows(X, s=s, names=getattr(self, "feature_names_in_", None))
         grouping = find_groups(self.feature_groups, columns, next(iter(kernels.values())))
         data = Data(X, y, s, None if self.scoring is None else scorer)
         searched = data if len(rows) == len(X) else data.take(rows)
-        lines = _Lines(self, kernels, n_centers, grouping, grid, searched)
+        lines = _Lines(self, kernels, grouping, grid, searched)
         lines.job(next(iter(kernels)))  # whatever is wrong with the rows is said before the folds
         if searched is not data and self._needs_exact(kernels.values()):
             # The chosen machine will be exact on all rows, which may be too many for it.
@@ -218,10 +222,11 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         splits = list(splitter.split(searched.X, target, groups))
         check_splits(splits, target if classes else None, searched.sample_weight, groups)
         self.splits_ = [(rows[train], rows[test]) for train, test in splits]
-        self.n_paths_ = expected_paths(alphas, extends, len(splits))
+        self.n_paths_ = expected_paths(alphas, extends, len(splits), len(rows))
         with root_task(self, "cv", None) as task:
-            race = Race(lines.make, _Runner(searched, splits, self.n_jobs, task), extends)
-            race.compare(alphas, len(splits))
+            runner = _Runner(searched, splits, target if classes else None, self, task)
+            race = Race(lines.make, runner, extends, shortens=np.ndim(grid) == 0)
+            race.compare(alphas, len(splits), len(rows))
             self._choose(race)
             with task.subtask("path", len(self._pick.line.penalties)) as path_task, limited_blas():
                 self._follow(lines, data, path_task)
@@ -241,24 +246,11 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         kinds = {False: (PENALISED,), True: (RELAXED,), "auto": (PENALISED, RELAXED)}[self.relax]
         return (*kinds, EQUAL) if self.include_all else kinds
 
-    def _draw_rows(self, target, classes):
-        """Return the rows that the search looks at, of every class its share."""
-        n = len(target)
-        if self.search_rows is None or n <= self.search_rows or self.cv is not None:
-            return np.arange(n)
-        rng = np.random.default_rng(0 if self._seed is None else self._seed)
-        if not classes:
-            return np.sort(rng.choice(n, self.search_rows, replace=False))
-        # Rows in the order of their class, each class shuffled: every so many-th is a fair draw.
-        order = np.lexsort((rng.random(n), target))
-        picked = np.linspace(0, n - 1, self.search_rows).round().astype(int)
-        return np.sort(order[picked])
-
-    def _search_centers(self, kernels, n_rows):
-        """Return the number of centres of the search, None for the exact method."""
+    def _search_centers(self, kernel, n_rows):
+        """Return the number of centres of a kernel's search, None for the exact method."""
         if self.n_centers != "auto":
             return self.n_centers
-        exact = n_rows <= EXACT_ROWS or self._needs_exact(kernels.values())
+        exact = n_rows <= EXACT_ROWS or self._needs_exact([kernel])
         return None if exact else SEARCH_CENTERS
 
     def _needs_exact(self, kernels):
@@ -502,7 +494,8 @@ class KnifeRegressorCV(RegressorMixin, _BaseKnifeCV):
         See :class:`KnifeRegressor`.
     search_rows : int or None, default=3000
         Rows that the search looks at, drawn at random, by class where there are classes; the chosen
-        machine is fitted to all rows. None, or folds given by ``cv``, look at all rows.
+        machine is fitted to all rows. None looks at all rows, and so does a splitter given as
+        ``cv``.
     max_iter, tol : as in KnifeRegressor
         See :class:`KnifeRegressor`.
     n_jobs : int, default=None
@@ -555,9 +548,11 @@ class KnifeRegressorCV(RegressorMixin, _BaseKnifeCV):
 
     Notes
     -----
-    All kernels and alphas get a first look: a third of the penalties, on at most five folds. The
-    two that do best are then followed on all folds with all penalties, and the best of everything
-    on them is chosen.
+    All kernels and alphas get a first look: a third of the penalties, on at most 1,000 training
+    rows of at most five folds, or of as many folds as have 800 test rows. The two that do best are
+    then followed on all folds, and the best of everything on them is chosen. They have all
+    penalties that the user gives, or of a number of ``sparsities`` those from just below the best
+    of the first look on.
 
     What a useless feature gains by fitting noise does not grow with the number of rows. A
     non-linear kernel needs a weight of fixed size to take that gain, so a penalty keeps out the
@@ -698,47 +693,74 @@ def _takes_weights(scorer, y):
 class _Lines:
     """Makes the lines of a race; every kernel's problem is built once for all rows."""
 
-    def __init__(self, search, kernels, n_centers, grouping, grid, data):
+    def __init__(self, search, kernels, grouping, grid, data):
         self._search, self._kernels, self._grouping = search, kernels, grouping
-        self._n_centers, self._grid, self._data = n_centers, grid, data
-        self._jobs = {}
+        self._grid, self._data = grid, data
+        self._jobs, self._n_centers = {}, {}
 
     def job(self, kernel):
         """Return the prepared rows of the search for one kernel."""
         if kernel not in self._jobs:
-            data = self._data
-            job = prepare_job(self._template(kernel, 1.0), data.X, data.y, data.sample_weight)
+            n_rows = len(self._data.X)
+            self._n_centers[kernel] = self._search._search_centers(self._kernels[kernel], n_rows)
+            job = self._prepare(kernel)
+            lost = self._kernels[kernel].convex and not job.problem.convex
+            if lost and self._search.n_centers == "auto" and n_rows <= FINAL_EXACT_ROWS:
+                # So few centres do not span the columns of this kernel. Exactly it is convex, and
+                # its path begins with few columns: that takes a tenth of the time.
+                self._n_centers[kernel] = None
+                job = self._prepare(kernel)
             job.prepared.rows.names = getattr(self._search, "feature_names_in_", None)
             self._jobs[kernel] = job
         return self._jobs[kernel]
 
+    def _prepare(self, kernel):
+        data = self._data
+        return prepare_job(self._template(kernel, 1.0), data.X, data.y, data.sample_weight)
+
     def _template(self, kernel, alpha):
-        return self._search._template(self._kernels[kernel], alpha, self._n_centers, self._grouping)
+        n_centers = self._n_centers[kernel]
+        return self._search._template(self._kernels[kernel], alpha, n_centers, self._grouping)
 
     def make(self, kernel, alpha):
         """Return the line of one kernel and one alpha."""
+        job = self.job(kernel)
         if self._search.n_features_to_select is not None:
             # Every fold has the penalty that keeps as many features.
             return Line(kernel, self._template(kernel, alpha), np.array([np.nan]), (PENALISED,))
         grid = self._grid
         if np.ndim(grid) == 0:
-            grid = penalties_of_line(self.job(kernel).with_alpha(alpha).problem, int(grid))
+            grid = penalties_of_line(job.with_alpha(alpha).problem, int(grid))
         return Line(kernel, self._template(kernel, alpha), grid, self._search._weightings())
 
 
 class _Runner:
     """Runs batches of lines on folds in parallel, and remembers where their paths began."""
 
-    def __init__(self, data, splits, n_jobs, task):
-        self._data, self._splits, self._n_jobs, self._task = data, splits, n_jobs, task
+    def __init__(self, data, splits, codes, search, task):
+        self._data, self._splits, self._n_jobs, self._task = data, splits, search.n_jobs, task
+        # A few lines can be told apart on fewer rows than the best penalty needs.
+        self._some = [
+            train[
+                draw_rows(
+                    train if codes is None else codes[train],
+                    codes is not None,
+                    FIRST_LOOK_ROWS,
+                    search._seed,
+                )
+            ]
+            for train, _ in splits
+        ]
         self._starts = {}
 
-    def __call__(self, batches):
+    def __call__(self, batches, first_look):
         """Return the scores of every line of every batch."""
         jobs = []
         with self._task.child("comparing", len(batches), ordered=False) as parent:
             for i, (lines, fold) in enumerate(batches):
                 train, test = self._splits[fold]
+                if first_look:
+                    train = self._some[fold]
                 begin = self._starts.get((lines[0].kernel, fold))
                 child = parent.child("fold", len(lines), number=i)
                 jobs.append(delayed(score_lines)(lines, self._data, train, test, begin, child))

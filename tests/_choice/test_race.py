@@ -13,14 +13,17 @@ class Template:
     alpha: float
 
 
-def make_race(quality, extends=False):
-    """Return a race in which a line's score is ``quality(kernel, alpha)`` on every fold."""
+def make_race(quality, extends=False, best=0.0, **options):
+    """Return a race in which a line's score is ``quality(kernel, alpha)`` on every fold.
+
+    It is that at the penalty ``best``, and falls to zero six further.
+    """
     ran = []
 
     def make_line(kernel, alpha):
         return Line(kernel, Template(alpha), np.arange(7.0), ("penalised",))
 
-    def run(batches):
+    def run(batches, first_look):
         results = []
         for lines, fold in batches:
             ran.extend((line.kernel, line.alpha, fold, len(line.penalties)) for line in lines)
@@ -28,7 +31,8 @@ def make_race(quality, extends=False):
                 [
                     # The worst of a line is the machine without features, which scores 0.
                     FoldScores(
-                        np.linspace(quality(line.kernel, line.alpha), 0.0, len(line.penalties)),
+                        quality(line.kernel, line.alpha)
+                        * (1.0 - np.abs(line.penalties - best) / 6.0),
                         np.zeros((len(line.penalties), 1), np.uint8),
                     )
                     for line in lines
@@ -36,13 +40,13 @@ def make_race(quality, extends=False):
             )
         return results
 
-    return Race(make_line, run, extends), ran
+    return Race(make_line, run, extends, **options), ran
 
 
 def test_the_best_two_lines_are_followed_to_the_end():
     quality = {"a": 0.3, "b": 0.9, "c": 0.5, "d": 0.1}
     race, ran = make_race(lambda kernel, alpha: quality[kernel])
-    race.compare({kernel: [1.0] for kernel in quality}, 10)
+    race.compare({kernel: [1.0] for kernel in quality}, 10, 100)
     full = {
         line.kernel
         for line, scores in zip(race.lines, race.scores, strict=True)
@@ -51,13 +55,13 @@ def test_the_best_two_lines_are_followed_to_the_end():
     assert full == {"b", "c"}
     # The first look: five folds, a third of the penalties.
     assert {(fold, n) for kernel, _, fold, n in ran if kernel == "a"} == {(i, 3) for i in range(5)}
-    expected = expected_paths({kernel: [1.0] for kernel in quality}, False, 10)
+    expected = expected_paths({kernel: [1.0] for kernel in quality}, False, 10, 100)
     assert expected == race.n_paths == len(ran) == 4 * 5 + 2 * 10
 
 
 def test_few_lines_are_not_raced():
     race, ran = make_race(lambda kernel, alpha: -alpha)
-    race.compare({"a": [0.1, 1.0]}, 3)
+    race.compare({"a": [0.1, 1.0]}, 3, 100)
     assert len(ran) == 2 * 3
     assert all(n == 7 for *_, n in ran)
 
@@ -65,7 +69,7 @@ def test_few_lines_are_not_raced():
 @pytest.mark.parametrize("best", [1e-3, 0.1, 1.0, 100.0])
 def test_the_search_for_alpha_ends_where_the_curve_has_turned(best):
     race, _ = make_race(lambda _, alpha: 10.0 - np.log10(alpha / best) ** 2, extends=True)
-    race.compare({"a": [0.1, 1.0]}, 5)
+    race.compare({"a": [0.1, 1.0]}, 5, 100)
     alphas = sorted(line.alpha for line in race.lines)
     assert min(alphas) < best * 1.001
     assert max(alphas) > best * 0.999
@@ -78,12 +82,32 @@ def test_the_search_for_alpha_ends_where_the_curve_has_turned(best):
 
 def test_a_flat_curve_is_not_searched():
     race, _ = make_race(lambda _, alpha: 1.0 - 1e-3 * np.log10(alpha), extends=True)
-    race.compare({"a": [0.1, 1.0]}, 5)
+    race.compare({"a": [0.1, 1.0]}, 5, 100)
     assert sorted({line.alpha for line in race.lines}) == [0.1, 1.0]
 
 
 def test_a_tie_goes_to_the_simpler_kernel():
     race, _ = make_race(lambda kernel, alpha: 1.0)
-    race.compare({"simple": [1.0], "second": [1.0], "third": [1.0]}, 3)
+    race.compare({"simple": [1.0], "second": [1.0], "third": [1.0]}, 3, 100)
     lengths = {line.kernel: len(line.penalties) for line in race.lines}
     assert lengths == {"simple": 7, "second": 7, "third": 3}
+
+
+@pytest.mark.parametrize(("n_rows", "looked_at"), [(100, 5), (800, 5), (1000, 4), (5000, 2)])
+def test_many_rows_need_fewer_folds_for_a_first_look(n_rows, looked_at):
+    race, ran = make_race(lambda kernel, alpha: ord(kernel))
+    race.compare({"a": [1.0], "b": [1.0], "c": [1.0]}, 5, n_rows)
+    assert {fold for kernel, _, fold, _ in ran if kernel == "a"} == set(range(looked_at))
+    assert expected_paths({key: [1.0] for key in "abc"}, False, 5, n_rows) == race.n_paths
+
+
+def test_penalties_far_below_the_best_are_not_followed():
+    lines = {"a": [1.0], "b": [1.0], "c": [1.0]}
+    race, _ = make_race(lambda kernel, alpha: ord(kernel), best=6.0)
+    race.compare(lines, 5, 100)
+    # The first look has 0, 3 and 6; before the best comes 3.
+    assert race.lines[-1].penalties.tolist() == [0, 3, 4, 5, 6]
+    assert race.lines[0].penalties.tolist() == [0, 3, 6]
+    race, _ = make_race(lambda kernel, alpha: ord(kernel), best=6.0, shortens=False)
+    race.compare(lines, 5, 100)
+    assert race.lines[-1].penalties.tolist() == list(range(7))

@@ -100,6 +100,8 @@ def score_lines(
         X, y, s = data.X[train], data.y[train], data.sample_weight[train]
         job = prepare_job(lines[0].template, X, y, s)
         rough = _roughly(lines[0].template)
+        if begin is not None and len(begin.weights) != job.problem.n_weights:
+            begin = None  # it was found on some of the rows, where other columns are constant
         share = s.sum() / data.sample_weight.sum()
         results = []
         for line in lines:

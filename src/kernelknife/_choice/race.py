@@ -1,11 +1,13 @@
 """A race of lines over folds: what a first look rules out is not followed to the end.
 
-The first look follows every line on one set of folds with few penalties. There the search for
-``alpha`` goes on, by factors of ten, until the curve of every kernel has turned on both sides. The
-best lines are then followed with all penalties, on all folds. Which lines go on depends on the
-scores alone, so that the answer is the same for any number of workers.
+The first look follows every line on some of the folds and rows, with few penalties. There the
+search for ``alpha`` goes on, by factors of ten, until the curve of every kernel has turned on both
+sides. The best lines are then followed on all folds, with all penalties but those far below the
+best of the first look: there features are many, and points cost most. Which lines go on depends on
+the scores alone, so that the answer is the same for any number of workers.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -16,7 +18,9 @@ from kernelknife._choice.settings import Line
 
 __all__ = ["Batch", "Race", "expected_paths"]
 
-FIRST_FOLDS = 5  # of the first look: one set of folds, where these are repeated
+# The first look takes one set of five folds, or fewer where these have test rows enough: the share
+# of wrong rows of two settings is then told apart to about one in a hundred.
+FIRST_FOLDS, FEWEST_FIRST_FOLDS, ENOUGH_ROWS = 5, 2, 800
 LAST_LINES = 2  # that are followed to the end; so few are not raced at all
 # An alpha beyond those tried is worth a look only if the last step towards it gained this share of
 # what the kernel gains over the worst machine of its lines.
@@ -28,7 +32,13 @@ USUAL_ALPHAS = 3  # that the search for alpha looks at, as a rule
 Batch = tuple[list[Line], int]
 
 
-def expected_paths(wanted: dict[str, list[float]], extends: bool, n_folds: int) -> int:
+def folds_to_look_at(n_folds: int, n_rows: int) -> int:
+    """Return how many of the folds a first look takes."""
+    enough = math.ceil(ENOUGH_ROWS * n_folds / n_rows)
+    return min(n_folds, FIRST_FOLDS, max(enough, FEWEST_FIRST_FOLDS))
+
+
+def expected_paths(wanted: dict[str, list[float]], extends: bool, n_folds: int, n_rows: int) -> int:
     """Return about how many paths a race follows, for those who wait for it.
 
     Parameters
@@ -37,12 +47,12 @@ def expected_paths(wanted: dict[str, list[float]], extends: bool, n_folds: int) 
         The alphas that each kernel begins with.
     extends : bool
         Whether alphas may follow that were not given.
-    n_folds : int
+    n_folds, n_rows : int
     """
     n_lines = len(wanted) * USUAL_ALPHAS if extends else sum(map(len, wanted.values()))
     if n_lines <= LAST_LINES and not extends:
         return n_lines * n_folds
-    return n_lines * min(n_folds, FIRST_FOLDS) + min(n_lines, LAST_LINES) * n_folds
+    return n_lines * folds_to_look_at(n_folds, n_rows) + min(n_lines, LAST_LINES) * n_folds
 
 
 @dataclass
@@ -54,9 +64,13 @@ class Race:
     make_line : callable
         ``make_line(kernel, alpha)`` returns a line of the kernel with that name.
     run : callable
-        ``run(batches)`` returns the scores of every line of every batch, in their order.
+        ``run(batches, first_look)`` returns the scores of every line of every batch, in their
+        order.
     extends : bool
         Whether alphas may follow that were not given.
+    shortens : bool
+        Whether penalties far below the best of the first look may be left out, because it was not
+        the user who gave them.
 
     Attributes
     ----------
@@ -69,26 +83,29 @@ class Race:
     """
 
     make_line: Callable[[str, float], Line]
-    run: Callable[[list[Batch]], list[list[FoldScores]]]
+    run: Callable[[list[Batch], bool], list[list[FoldScores]]]
     extends: bool
+    shortens: bool = True
     lines: list[Line] = field(default_factory=list)
     scores: list[list[FoldScores]] = field(default_factory=list)
     n_paths: int = 0
 
-    def compare(self, wanted: dict[str, list[float]], n_folds: int) -> None:
+    def compare(self, wanted: dict[str, list[float]], n_folds: int, n_rows: int) -> None:
         """Run the whole race, beginning with some alphas of every kernel."""
         if self.extends or sum(map(len, wanted.values())) > LAST_LINES:
-            self._look(wanted, range(min(FIRST_FOLDS, n_folds)))
+            self._look(wanted, range(folds_to_look_at(n_folds, n_rows)))
             # The sort is stable: of lines that do equally well the first goes on.
             going = sorted(range(len(self.lines)), key=lambda i: -self.best(i))[:LAST_LINES]
         else:
             self._add(wanted)
             going = list(range(len(self.lines)))
         for i in going:
-            line = self.lines[i]
-            self.lines[i] = self.make_line(line.kernel, line.alpha)
+            seen = self.lines[i]
+            self.lines[i] = self.make_line(seen.kernel, seen.alpha)
+            if self.shortens and self.scores[i]:
+                self.lines[i] = self.lines[i].from_penalty(self._penalty_before_best(seen, i))
             self.scores[i] = []
-        self._run(sorted(going), range(n_folds))
+        self._run(sorted(going), range(n_folds), first_look=False)
 
     def best(self, i: int) -> float:
         """Return the mean score of the best setting of a line on the folds that it has seen."""
@@ -97,6 +114,13 @@ class Race:
             return -np.inf
         # Rounded, so that the order of sums does not decide between lines that do equally well.
         return float(f"{np.nanmax(mean):.9g}")
+
+    def _penalty_before_best(self, line: Line, i: int) -> float:
+        """Return the penalty of a first look before its best one: below, features are too many."""
+        path = self._means(i)[: len(line.penalties)]
+        if np.isnan(path).all():
+            return 0.0
+        return float(line.penalties[max(int(np.nanargmax(path)) - 1, 0)])
 
     def _means(self, i: int) -> np.ndarray:
         return np.mean([fold.scores for fold in self.scores[i]], axis=0)
@@ -110,7 +134,7 @@ class Race:
             new = range(begun, len(self.lines))
             for i in new:
                 self.lines[i] = self.lines[i].coarse()
-            self._run(new, folds)
+            self._run(new, folds, first_look=True)
             wanted = self._next_alphas(kernels) if self.extends else {}
 
     def _add(self, wanted: dict[str, list[float]]) -> None:
@@ -119,7 +143,7 @@ class Race:
                 self.lines.append(self.make_line(kernel, alpha))
                 self.scores.append([])
 
-    def _run(self, going: Sequence[int], folds: Sequence[int]) -> None:
+    def _run(self, going: Sequence[int], folds: Sequence[int], *, first_look: bool) -> None:
         """Run lines on folds, those of one kernel together."""
         batches: list[Batch] = []
         owners: list[list[int]] = []
@@ -128,7 +152,7 @@ class Race:
                 mine = [i for i in going if self.lines[i].kernel == kernel]
                 batches.append(([self.lines[i] for i in mine], fold))
                 owners.append(mine)
-        for mine, results in zip(owners, self.run(batches), strict=True):
+        for mine, results in zip(owners, self.run(batches, first_look), strict=True):
             self.n_paths += len(mine)
             for i, scores in zip(mine, results, strict=True):
                 self.scores[i].append(scores)

@@ -80,6 +80,11 @@ class Line:
         weightings = tuple(kind for kind in self.weightings if kind != RELAXED)
         return replace(self, penalties=kept, weightings=weightings or self.weightings)
 
+    def from_penalty(self, least: float) -> "Line":
+        """Return the line without penalties below one, except for no penalty at all."""
+        kept = ~(self.penalties < least) | (self.penalties == 0.0)
+        return replace(self, penalties=self.penalties[kept])
+
     def point(self, setting: int) -> int:
         """Return the point of the path that a setting belongs to."""
         return setting % len(self.penalties)

@@ -13,7 +13,7 @@ from sklearn.model_selection import (
     check_cv,
 )
 
-__all__ = ["check_folds", "check_splits", "default_folds", "make_splitter"]
+__all__ = ["check_folds", "check_splits", "default_folds", "draw_rows", "make_splitter"]
 
 FEW_ROWS = 200  # below, one split into folds is mostly luck, and several are made
 DEFAULT_FOLDS, REPEATS = 5, 2
@@ -22,6 +22,31 @@ DEFAULT_FOLDS, REPEATS = 5, 2
 def default_folds(n_rows: int) -> int:
     """Return how many folds are made of so many rows, where nothing else decides."""
     return DEFAULT_FOLDS * (REPEATS if n_rows < FEW_ROWS else 1)
+
+
+def draw_rows(
+    target: np.ndarray, classes: bool, wanted: int | None, seed: int | None
+) -> np.ndarray:
+    """Return some of the rows, drawn at random, of every class its share.
+
+    Parameters
+    ----------
+    target : ndarray
+        Codes of the classes, or numbers.
+    classes : bool
+    wanted : int or None
+        None takes all rows.
+    seed : int or None
+    """
+    n = len(target)
+    if wanted is None or n <= wanted:
+        return np.arange(n)
+    rng = np.random.default_rng(0 if seed is None else seed)
+    if not classes:
+        return np.sort(rng.choice(n, wanted, replace=False))
+    # Rows in the order of their class, each class shuffled: every so many-th is a fair draw.
+    order = np.lexsort((rng.random(n), target))
+    return np.sort(order[np.linspace(0, n - 1, wanted).round().astype(int)])
 
 
 def make_splitter(cv: Any, target: np.ndarray, classes: bool, groups: Any, seed: int | None) -> Any:

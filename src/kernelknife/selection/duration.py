@@ -38,10 +38,11 @@ def announce_search(search, task, X, y) -> str:
     kernels = kernels_to_compare(search.kernel)
     alphas, extends = alphas_to_try(search.alphas, kernels)
     n_rows = len(X)
-    if search.cv is None and search.search_rows is not None:
+    counted = search.cv is None or isinstance(search.cv, Integral)
+    if counted and search.search_rows is not None:
         n_rows = min(n_rows, search.search_rows)
     n_folds = int(search.cv) if isinstance(search.cv, Integral) else default_folds(n_rows)
-    n_paths = expected_paths(alphas, extends, n_folds)
+    n_paths = expected_paths(alphas, extends, n_folds, n_rows)
     path = max(STEPS_PER_PATH * _time_step(search, task, X, y, n_rows), LEAST_SECONDS_PER_PATH)
     listed = list(kernels)
     words = ", ".join(listed[:-1]) + f" and {listed[-1]}" if len(listed) > 1 else listed[0]
