@@ -13,7 +13,13 @@ from kernelknife._choice.settings import (
     kernels_to_compare,
     penalties_of_line,
 )
-from kernelknife._choice.splits import check_folds, check_splits, default_folds, make_splitter
+from kernelknife._choice.splits import (
+    check_folds,
+    check_splits,
+    default_folds,
+    draw_rows,
+    make_splitter,
+)
 
 __all__ = [
     "EQUAL",
@@ -31,6 +37,7 @@ __all__ = [
     "check_splits",
     "cv_curves",
     "default_folds",
+    "draw_rows",
     "expected_paths",
     "judged_by_others",
     "kernels_to_compare",

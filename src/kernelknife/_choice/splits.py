@@ -13,15 +13,44 @@ from sklearn.model_selection import (
     check_cv,
 )
 
-__all__ = ["check_folds", "check_splits", "default_folds", "make_splitter"]
+__all__ = ["check_folds", "check_splits", "default_folds", "draw_rows", "make_splitter"]
 
 FEW_ROWS = 200  # below, one split into folds is mostly luck, and several are made
 DEFAULT_FOLDS, REPEATS = 5, 2
+FEWEST_OF_A_CLASS = 10  # rows of a rare class that a draw takes: two for every fold
 
 
 def default_folds(n_rows: int) -> int:
     """Return how many folds are made of so many rows, where nothing else decides."""
     return DEFAULT_FOLDS * (REPEATS if n_rows < FEW_ROWS else 1)
+
+
+def draw_rows(target: np.ndarray, classes: bool, most: int, seed: int | None) -> np.ndarray:
+    """Return so many rows at random, in their order, or all where there are no more.
+
+    Of every class its share is drawn, and of a rare one so many that each fold can have some.
+
+    Parameters
+    ----------
+    target : ndarray
+        Codes of the classes, or numbers.
+    classes : bool
+    most : int
+    seed : int or None
+    """
+    n = len(target)
+    if n <= most:
+        return np.arange(n)
+    rng = np.random.default_rng(0 if seed is None else seed)
+    if not classes:
+        return np.sort(rng.choice(n, most, replace=False))
+    # Rows in the order of their class, each class shuffled: every so many-th is a fair draw.
+    order = np.lexsort((rng.random(n), target))
+    drawn = order[np.linspace(0, n - 1, most).round().astype(int)]
+    counts = np.bincount(target[drawn], minlength=int(target.max()) + 1)
+    few = np.flatnonzero(counts < FEWEST_OF_A_CLASS)
+    rare = [order[target[order] == code][:FEWEST_OF_A_CLASS] for code in few]
+    return np.unique(np.concatenate([drawn, *rare]))
 
 
 def make_splitter(cv: Any, target: np.ndarray, classes: bool, groups: Any, seed: int | None) -> Any:
