@@ -1,4 +1,4 @@
-"""How many seconds ``kernelknife select --quick`` takes from the first letter to the last, by table.
+"""How many seconds ``kernelknife select --quick`` takes from beginning to end, by table.
 
 The command runs in a process of its own, so that the import of the package and the reading of the
 file are counted. Five columns of numbers are true, and in tables with texts one text column is; all
