@@ -21,6 +21,7 @@ from kernelknife import (
     knife_path,
 )
 from kernelknife.datasets import make_linear, make_sinusoidal, make_skin_of_orange
+from kernelknife.model_selection import plan_search
 
 SMALL = {"kernel": "rbf", "sparsities": 10, "alphas": [0.1, 1.0], "cv": 3}
 
@@ -315,3 +316,19 @@ def test_what_cannot_be_fitted_to_all_rows_is_said_before_the_search(rng):
     ):
         model.fit(X, X[:, 0] > 0)
     assert not hasattr(model, "cv_results_")
+
+
+def test_a_plan_is_what_a_search_does(rng):
+    X = rng.normal(size=(300, 3))
+    y = X[:, 0] ** 2 + 0.1 * rng.normal(size=300)
+    search = KnifeRegressorCV(["linear", "rbf"], alphas=1.0, search_rows=120, sparsities=4)
+    plan = plan_search(search, len(X))
+    search.fit(X, y)
+    assert list(plan.kernels) == ["linear", "rbf"]
+    assert plan.n_rows == len(np.unique(np.concatenate(search.splits_[0]))) == 120
+    assert (plan.n_folds, plan.n_paths) == (len(search.splits_), search.n_paths_)
+    assert plan.n_centers is None
+    assert plan_search(KnifeRegressorCV(), 10_000).n_centers == 300
+    # Neither the hinge nor the sigmoid kernel has a machine on centres.
+    assert plan_search(KnifeClassifierCV("rbf", "hinge"), 10_000).n_centers is None
+    assert plan_search(KnifeClassifierCV("sigmoid"), 10_000).n_centers is None

@@ -14,7 +14,8 @@ training rows alone.
 import numbers
 import warnings
 from abc import abstractmethod
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,7 @@ from kernelknife._choice import (
     Race,
     alphas_to_try,
     check_splits,
+    default_folds,
     draw_rows,
     expected_paths,
     judged_by_others,
@@ -68,10 +70,11 @@ from kernelknife.estimators import (
     resolved_loss,
     trace_path,
 )
+from kernelknife.kernels import Kernel
 from kernelknife.path import PathResult, check_sparsities
 from kernelknife.stand_ins import StandIns, fold_of_rows
 
-__all__ = ["KnifeClassifierCV", "KnifeRegressorCV"]
+__all__ = ["KnifeClassifierCV", "KnifeRegressorCV", "SearchPlan", "needs_exact", "plan_search"]
 
 RULES = ("min", "1se")
 # Beyond so many rows the search uses centres, whose cost grows in proportion to the rows and not
@@ -81,6 +84,58 @@ EXACT_ROWS, SEARCH_CENTERS = 1000, 300
 # has more centres than the search.
 FINAL_EXACT_ROWS, FINAL_CENTERS = 3000, 500
 FIRST_LOOK_ROWS = 1000  # training rows of a fold that kernels and alphas are told apart by
+
+
+@dataclass(frozen=True)
+class SearchPlan:
+    """What a search will do with so many rows, for those who wait for it.
+
+    Attributes
+    ----------
+    kernels : dict of Kernel
+        By name.
+    n_rows : int
+        Rows that it looks at.
+    n_folds, n_paths : int
+        The paths are a guess where the search for ``alpha`` may go on.
+    n_centers : int or None
+        Of the last kernel, the most general one; None is the exact method.
+    """
+
+    kernels: dict[str, Kernel]
+    n_rows: int
+    n_folds: int
+    n_paths: int
+    n_centers: int | None
+
+
+def plan_search(search, n_rows: int) -> SearchPlan:
+    """Return what a cross-validated estimator will do with so many rows.
+
+    Parameters
+    ----------
+    search : KnifeRegressorCV or KnifeClassifierCV
+        Not fitted.
+    n_rows : int
+    """
+    kernels = kernels_to_compare(search.kernel)
+    alphas, extends = alphas_to_try(search.alphas, kernels)
+    looked_at = search._search_rows(n_rows)
+    counted = isinstance(search.cv, numbers.Integral)
+    n_folds = int(search.cv) if counted else default_folds(looked_at)
+    return SearchPlan(
+        kernels,
+        looked_at,
+        n_folds,
+        expected_paths(alphas, extends, n_folds, looked_at),
+        search._search_centers(list(kernels.values())[-1], looked_at),
+    )
+
+
+def needs_exact(search, kernels: Iterable[Kernel]) -> bool:
+    """Whether the loss of an estimator or one of the kernels has no machine on centres."""
+    loss = resolved_loss(search)
+    return loss.surrogate is not None or any(kernel.indefinite for kernel in kernels)
 
 
 class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEstimator):
@@ -203,10 +258,7 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         scorer = self._make_scorer(plain, y, s)
         self.score_name_ = self._score_name()
         target, classes = self._split_target(y)
-        # A splitter of the user splits all rows.
-        counted = self.cv is None or isinstance(self.cv, numbers.Integral)
-        wanted = self.search_rows if counted else None
-        rows = draw_rows(target, classes, wanted, self._seed)
+        rows = draw_rows(target, classes, self._search_rows(len(target)), self._seed)
         target, groups = target[rows], None if groups is None else np.asarray(groups)[rows]
         self._searched = rows
         columns = ArrayRows(X, s=s, names=getattr(self, "feature_names_in_", None))
@@ -215,7 +267,7 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         searched = data if len(rows) == len(X) else data.take(rows)
         lines = _Lines(self, kernels, grouping, grid, searched)
         lines.job(next(iter(kernels)))  # whatever is wrong with the rows is said before the folds
-        if searched is not data and self._needs_exact(kernels.values()):
+        if searched is not data and needs_exact(self, kernels.values()):
             # The chosen machine will be exact on all rows, which may be too many for it.
             prepare_job(self._template(next(iter(kernels.values())), 1.0, None, grouping), X, y, s)
         splitter = make_splitter(self.cv, target, classes, groups, self._seed)
@@ -246,17 +298,19 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         kinds = {False: (PENALISED,), True: (RELAXED,), "auto": (PENALISED, RELAXED)}[self.relax]
         return (*kinds, EQUAL) if self.include_all else kinds
 
+    def _search_rows(self, n_rows):
+        """Return how many of so many rows the search looks at; a splitter splits all of them."""
+        counted = self.cv is None or isinstance(self.cv, numbers.Integral)
+        if self.search_rows is None or not counted:
+            return n_rows
+        return min(n_rows, self.search_rows)
+
     def _search_centers(self, kernel, n_rows):
         """Return the number of centres of a kernel's search, None for the exact method."""
         if self.n_centers != "auto":
             return self.n_centers
-        exact = n_rows <= EXACT_ROWS or self._needs_exact([kernel])
+        exact = n_rows <= EXACT_ROWS or needs_exact(self, [kernel])
         return None if exact else SEARCH_CENTERS
-
-    def _needs_exact(self, kernels):
-        """Whether the loss or one of the kernels has no machine on centres."""
-        loss = resolved_loss(self)
-        return loss.surrogate is not None or any(kernel.indefinite for kernel in kernels)
 
     def _make_scorer(self, template, y, s):
         """Return one scorer; one that takes no sample weights is called without them."""
@@ -383,7 +437,7 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         """Return the number of centres of the chosen machine, None for the exact method."""
         if self.n_centers != "auto":
             return self.n_centers
-        exact = n_rows <= FINAL_EXACT_ROWS or self._needs_exact([job.prepared.kernel])
+        exact = n_rows <= FINAL_EXACT_ROWS or needs_exact(self, [job.prepared.kernel])
         return None if exact else FINAL_CENTERS
 
     # -- the chosen model -------------------------------------------------------------

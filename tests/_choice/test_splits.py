@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kernelknife._choice import check_folds, check_splits, make_splitter
+from kernelknife._choice import check_folds, check_splits, draw_rows, make_splitter
 
 
 def test_few_rows_are_split_twice_and_rows_are_shuffled():
@@ -34,3 +34,14 @@ def test_a_rare_class_makes_fewer_folds():
 def test_folds_that_cannot_be_made_are_explained(arguments, words):
     with pytest.raises(ValueError, match=words):
         check_folds(*arguments)
+
+
+def test_rows_are_drawn_by_class_and_a_rare_class_keeps_some():
+    target = np.repeat([0, 1, 2], [6000, 3995, 5])
+    rows = draw_rows(target, True, 500, 0)
+    counts = np.bincount(target[rows])
+    np.testing.assert_allclose(counts[:2], [300, 200], atol=1)
+    assert counts[2] == 5
+    assert (np.diff(rows) > 0).all()
+    np.testing.assert_array_equal(draw_rows(target, True, 10_000, 0), np.arange(10_000))
+    assert len(np.unique(draw_rows(np.arange(900.0), False, 40, 3))) == 40

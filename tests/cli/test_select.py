@@ -168,3 +168,36 @@ def test_votes_of_halves_are_printed_with_their_promise(call, tmp_path):
     code, _, err = call("select", path, "-t", "y", "--stability", "--fdr", 0.1, *QUICK)
     assert code == 2
     assert "not both" in err
+
+
+def test_a_quick_look_says_that_it_is_one(call, table, tmp_path):
+    page = tmp_path / "quick.html"
+    code, out, err = call("select", table, "-t", "y", "--quick", "--report", page)
+    sentence = "A quick first look: all 90 rows, kernels linear and rbf, 3 folds; run without"
+    assert code == 0
+    assert out.startswith(f"Note: {sentence}")
+    assert "comparing linear and rbf on 3 folds of 90 rows, about 6 paths" in err
+    text = page.read_text(encoding="utf-8")
+    assert sentence in text
+    command = re.search(r"<pre[^>]*><code>(kernelknife .*?)</code>", text).group(1)
+    assert command.endswith("--target y --quick")
+    assert "quick=True" in html.unescape(text)
+
+
+def test_a_quick_look_with_options_as_json(call, table):
+    options = ("--folds", 4, "--kernel", "linear", "--hold-out", 0.2, "--json")
+    _, out, err = call("select", table, "-t", "y", "--quick", *options)
+    answer = json.loads(out)
+    assert answer["settings"]["quick"] is True
+    assert answer["kernel"] == "linear"
+    assert answer["error"]["held_out"]["rows"] == 18
+    assert answer["rows_searched"] == 72
+    assert "comparing linear on 4 folds of 72 rows" in err
+
+
+def test_a_quick_look_at_noise_ends_with_status_one(call, tmp_path):
+    frame = pd.DataFrame(np.random.default_rng(3).normal(size=(60, 4)), columns=list("abcy"))
+    path = tmp_path / "noise.csv"
+    frame.to_csv(path, index=False)
+    code, _, _ = call("select", path, "-t", "y", "--quick")
+    assert code == 1

@@ -34,3 +34,13 @@ def test_long_tables_are_searched_on_some_rows(rng):
     X = rng.normal(size=(5000, 3))
     line = announce_search(KnifeClassifierCV(), "classification", X, X[:, 0] > 0)
     assert re.match("comparing linear, additive, anova and rbf on 5 folds of 3000 rows", line)
+
+
+def test_a_long_search_names_the_quick_one(rng, monkeypatch):
+    X, y = rng.normal(size=(60, 4)), rng.normal(size=60)
+    search = KnifeRegressorCV(["linear", "rbf"], alphas=[0.1, 1.0], cv=3)
+    assert "--quick" not in announce_search(search, "regression", X, y)
+    monkeypatch.setattr("kernelknife.selection.duration.LEAST_SECONDS_PER_PATH", 60.0)
+    line = announce_search(search, "regression", X, y)
+    assert line.endswith("about 18 minutes; --quick gives a first answer in about ten seconds")
+    assert "--quick" not in announce_search(search, "regression", X, y, quick=True)

@@ -17,6 +17,7 @@ __all__ = ["check_folds", "check_splits", "default_folds", "draw_rows", "make_sp
 
 FEW_ROWS = 200  # below, one split into folds is mostly luck, and several are made
 DEFAULT_FOLDS, REPEATS = 5, 2
+FEWEST_OF_A_CLASS = 10  # rows of a rare class that a draw takes: two for every fold
 
 
 def default_folds(n_rows: int) -> int:
@@ -24,29 +25,32 @@ def default_folds(n_rows: int) -> int:
     return DEFAULT_FOLDS * (REPEATS if n_rows < FEW_ROWS else 1)
 
 
-def draw_rows(
-    target: np.ndarray, classes: bool, wanted: int | None, seed: int | None
-) -> np.ndarray:
-    """Return some of the rows, drawn at random, of every class its share.
+def draw_rows(target: np.ndarray, classes: bool, most: int, seed: int | None) -> np.ndarray:
+    """Return so many rows at random, in their order, or all where there are no more.
+
+    Of every class its share is drawn, and of a rare one so many that each fold can have some.
 
     Parameters
     ----------
     target : ndarray
         Codes of the classes, or numbers.
     classes : bool
-    wanted : int or None
-        None takes all rows.
+    most : int
     seed : int or None
     """
     n = len(target)
-    if wanted is None or n <= wanted:
+    if n <= most:
         return np.arange(n)
     rng = np.random.default_rng(0 if seed is None else seed)
     if not classes:
-        return np.sort(rng.choice(n, wanted, replace=False))
+        return np.sort(rng.choice(n, most, replace=False))
     # Rows in the order of their class, each class shuffled: every so many-th is a fair draw.
     order = np.lexsort((rng.random(n), target))
-    return np.sort(order[np.linspace(0, n - 1, wanted).round().astype(int)])
+    drawn = order[np.linspace(0, n - 1, most).round().astype(int)]
+    counts = np.bincount(target[drawn], minlength=int(target.max()) + 1)
+    few = np.flatnonzero(counts < FEWEST_OF_A_CLASS)
+    rare = [order[target[order] == code][:FEWEST_OF_A_CLASS] for code in few]
+    return np.unique(np.concatenate([drawn, *rare]))
 
 
 def make_splitter(cv: Any, target: np.ndarray, classes: bool, groups: Any, seed: int | None) -> Any:

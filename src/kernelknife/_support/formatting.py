@@ -2,7 +2,7 @@
 
 import math
 
-__all__ = ["number"]
+__all__ = ["listed", "number"]
 
 
 def number(value):
@@ -15,3 +15,9 @@ def number(value):
     if size >= 1e5 or size < 1e-3:
         return f"{value:.1e}".replace("e+0", "e").replace("e-0", "e-")
     return f"{value:.3g}" if size < 1000 else f"{value:.0f}"
+
+
+def listed(names):
+    """Return names as a sentence lists them: with commas, and with an "and" before the last."""
+    *first, last = map(str, names)
+    return f"{', '.join(first)} and {last}" if first else last

@@ -127,8 +127,14 @@ Fdr = Annotated[
     float | None,
     typer.Option("--fdr", help="Expected share of false columns among those that beat knockoffs."),
 ]
+Quick = Annotated[
+    bool, typer.Option("--quick", help="A first answer in about ten seconds, on some of the rows.")
+]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of everything random.")]
-Jobs = Annotated[int, typer.Option(help="Folds at a time; -1 for all cores.")]
+Jobs = Annotated[
+    int | None,
+    typer.Option(help="Folds at a time; -1 for all cores, as if absent, but 1 with --quick."),
+]
 Encoding = Annotated[str, typer.Option(help="Encoding of a text file.")]
 Missing = Annotated[
     list[str] | None, typer.Option("--missing", help="Text that stands for a missing value.")
@@ -264,9 +270,10 @@ def select(
     stability: Stability = False,
     max_false: MaxFalse = 1.0,
     fdr: Fdr = None,
+    quick: Quick = False,
     cluster: Cluster = None,
     seed: Seed = 0,
-    jobs: Jobs = -1,
+    jobs: Jobs = None,
     encoding: Encoding = "utf-8",
     missing: Missing = None,
     decimal: Decimal = ".",
@@ -283,13 +290,16 @@ def select(
     """
     from kernelknife.cli import _select
 
+    if jobs is None:
+        # A quick search is over before other processes have imported what they need.
+        jobs = 1 if quick else -1
     settings = _settings(
         drop=drop, ids=ids, group=group, task=task, impute=impute, drop_missing=drop_missing,
         dates=dates, kernel=kernel, loss=loss, class_weight=class_weight, alpha=alpha,
         sparsity=sparsity, n_features=features, rule=rule, folds=folds,
         hold_out=_held_out(hold_out), random_state=seed, n_jobs=jobs,
         n_centers="auto" if centers is None else centers,
-        stability=stability, max_false=max_false, fdr=fdr,
+        stability=stability, max_false=max_false, fdr=fdr, quick=quick,
     )  # fmt: skip
     code = _select.select(
         data,

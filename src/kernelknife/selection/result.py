@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.stats import t as student
 
+from kernelknife._support.formatting import listed
 from kernelknife.estimators import KnifeClassifier, KnifeRegressor
 from kernelknife.model_selection import KnifeClassifierCV, KnifeRegressorCV
 from kernelknife.selection.rates import ErrorRate
@@ -381,14 +382,18 @@ class Selection:
         return self.search.weighting_ == "equal" and not asked
 
     @property
+    def rows_searched(self) -> int:
+        """Number of rows that the search has looked at."""
+        return len(np.unique(np.concatenate(self.search.splits_[0])))
+
+    @property
     def machine_in_words(self) -> str:
         """Say which kernels were compared and what the chosen machine is."""
         search = self.search
         compared = list(dict.fromkeys(search.cv_results_["kernel"]))
         words = f"{search.kernel_name_}: {search.kernel_.words}"
         if len(compared) > 1:
-            listed = ", ".join(compared[:-1]) + f" and {compared[-1]}"
-            words = f"The folds compared the kernels {listed} and chose {words}."
+            words = f"The folds compared the kernels {listed(compared)} and chose {words}."
         else:
             words = f"The kernel is {words}."
         if self.keeps_all:
@@ -463,6 +468,7 @@ class Selection:
             "worse_than_all_columns": self.loses_to_all,
             "error_rate": None if self.rates is None else self.rates.to_json(),
             "rows": len(self.table.target),
+            "rows_searched": self.rows_searched,
             "columns": self.table.features.shape[1],
             "notes": list(self.table.notes),
             "settings": self.settings,

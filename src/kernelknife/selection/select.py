@@ -20,6 +20,12 @@ from kernelknife.selection.comparison import (
 )
 from kernelknife.selection.duration import announce_search
 from kernelknife.selection.effects import find_effects, find_interactions
+from kernelknife.selection.quick import (
+    STAND_IN_ROWS,
+    chosen_options,
+    draw_quick_rows,
+    quick_centers,
+)
 from kernelknife.selection.rates import check_rates, find_rates
 from kernelknife.selection.result import Feature, Selection
 from kernelknife.selection.splitting import FEWEST_ROWS, split_held_out
@@ -61,6 +67,7 @@ def select_features(
     stability=False,
     max_false=1.0,
     fdr=None,
+    quick=False,
     random_state=0,
     n_jobs=None,
     callbacks=(),
@@ -124,6 +131,11 @@ def select_features(
     fdr : float, default=None
         Largest expected share of false columns among those that beat their knockoffs; see
         :class:`kernelknife.KnifeKnockoffs`. None draws no knockoffs.
+    quick : bool, default=False
+        Whether a first answer within about ten seconds is enough: on at most 1,000 rows, fewer for
+        many columns or classes, with the linear and the Gaussian kernel, one ``alpha``, three folds
+        and few penalties. A ``kernel``, ``alpha``, ``folds`` or ``n_centers`` of yours is used
+        instead.
     random_state : int, default=0
         Seed of everything random.
     n_jobs : int, default=None
@@ -161,24 +173,28 @@ def select_features(
     _check_size(table, n_features)
     train, held = split_held_out(table, 0.0 if marked else hold_out, random_state)
     encoder = TableEncoder(impute=impute).fit(table.features.iloc[train])
-    X, y = encoder.transform(table.features.iloc[train]), table.target[train]
     if loss is not None:
         check_loss(loss, table.task)
     if class_weight is not None and table.task == "regression":
         raise TableError(
             f"Class weights are for classes; the target {table.target_name} is a number."
         )
-    _check_groups(table, train, folds)
-    _check_classes(table, y, folds)
+    options = chosen_options(quick, kernel=kernel, alpha=alpha, folds=folds, n_centers=n_centers)
+    _check_groups(table, train, options.get("cv"))
+    _check_classes(table, table.target[train], options.get("cv"))
+    if quick:
+        train = train[
+            draw_quick_rows(
+                table.target[train], len(encoder.feature_groups_), table.task, folds, random_state
+            )
+        ]
+    X, y = encoder.transform(table.features.iloc[train]), table.target[train]
     search = _make_search(
         table.task,
-        alpha,
         callbacks,
-        kernel=kernel,
+        **options,
         loss=loss,
         rule=rule,
-        cv=folds,
-        **({} if n_centers == "auto" else {"n_centers": n_centers or None, "search_rows": None}),
         random_state=random_state,
         n_jobs=n_jobs,
         feature_groups=encoder.feature_groups_,
@@ -186,12 +202,14 @@ def select_features(
         class_weight=class_weight,
         scoring=None if class_weight is None else "balanced_accuracy",
     )
+    if quick and n_centers == "auto":
+        search.set_params(n_centers=quick_centers(search, len(X)))
     groups = None if table.groups is None else table.groups[train]
     if tell is not None:
         for note in table.notes:
             tell(note)
         tell(f"selecting among {table.features.shape[1]} columns with {len(X)} rows")
-        tell(announce_search(search, table.task, X, y))
+        tell(announce_search(search, table.task, X, y, quick=quick))
     search.fit(X, y, groups=groups)
     choice = choose_model(search, X, y, sparsity=sparsity, n_features=n_features, n_jobs=n_jobs)
     features = _describe_features(choice, search, encoder)
@@ -210,7 +228,8 @@ def select_features(
         n_jobs=n_jobs,
         callbacks=callbacks,
     )
-    Z = encoder.transform(table.features.iloc[held])
+    # Encoding no rows of many columns takes as long as encoding some.
+    Z = encoder.transform(table.features.iloc[held]) if len(held) else X[:0]
     return Selection(
         features=features,
         error=mean_score(choice.errors),
@@ -222,7 +241,7 @@ def select_features(
         quality=_judge_classes(choice, search, X, y, table, train, n_jobs),
         effects=find_effects(choice.model, encoder, X, selected, random_state),
         interactions=find_interactions(choice.model, encoder, X, random_state),
-        stand_ins=_find_stand_ins(choice.model, search, X, y),
+        stand_ins=_find_stand_ins(choice.model, search, X, y, quick),
         table=table,
         encoder=encoder,
         search=search,
@@ -234,10 +253,12 @@ def select_features(
     )
 
 
-def _find_stand_ins(model, search, X, y):
+def _find_stand_ins(model, search, X, y, quick):
     """Return what could replace the selected columns, on the rows and folds of the search."""
     rows = np.unique(np.concatenate(search.splits_[0]))
-    return model.stand_ins(X[rows], y[rows], folds=fold_of_rows(search.splits_, rows))
+    fold = fold_of_rows(search.splits_, rows)
+    every = -(-len(rows) // STAND_IN_ROWS) if quick else 1
+    return model.stand_ins(X[rows[::every]], y[rows[::every]], folds=fold[::every])
 
 
 def _check_question(kernel, alpha, sparsity, n_features):
@@ -312,12 +333,10 @@ def _plain(label):
     return str(label).strip().casefold()
 
 
-def _make_search(task, alpha, callbacks, **options):
+def _make_search(task, callbacks, **options):
     """Return the cross-validated estimator, not yet fitted."""
     estimator = KnifeRegressorCV if task == "regression" else KnifeClassifierCV
     search = estimator(**options)
-    if alpha is not None:
-        search.set_params(alphas=[alpha])
     if callbacks:
         search.set_callbacks(*callbacks)
     return search

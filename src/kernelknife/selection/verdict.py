@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from kernelknife._support.formatting import number
+from kernelknife._support.formatting import listed, number
 from kernelknife.selection.result import Selection
 
 __all__ = ["find_warnings", "headline"]
@@ -118,7 +118,9 @@ def find_warnings(selection: Selection) -> list[str]:
     >>> find_warnings(selection)
     []
     """
-    warnings = [_doubt(selection)] if selection.selected and not selection.better else []
+    warnings = [_first_look(selection)] if selection.settings["quick"] else []
+    if selection.selected and not selection.better:
+        warnings.append(_doubt(selection))
     if selection.selected and selection.loses_to_all and not selection.keeps_all:
         warnings.append(
             "All columns together predict better than the selected ones: "
@@ -131,6 +133,19 @@ def find_warnings(selection: Selection) -> list[str]:
     if not selection.model.converged_:
         warnings.append("The fit on all rows has not converged: its weights are approximate.")
     return [*warnings, *(f"{note[0].upper()}{note[1:]}." for note in selection.table.doubts)]
+
+
+def _first_look(selection):
+    """Say what a quick search has looked at, and how to look at everything."""
+    search, n_rows = selection.search, len(selection.table.target)
+    seen = selection.rows_searched
+    rows = f"all {n_rows} rows" if seen == n_rows else f"{seen} of {n_rows} rows"
+    kernels = list(dict.fromkeys(search.cv_results_["kernel"]))
+    word = "kernel" if len(kernels) == 1 else "kernels"
+    return (
+        f"A quick first look: {rows}, {word} {listed(kernels)}, {len(search.splits_)} folds; run "
+        "without --quick for the full comparison."
+    )
 
 
 def _doubt(selection):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from kernelknife._support.optional import import_optional
-from kernelknife.tables.columns import is_text
+from kernelknife.tables.columns import text_columns
 from kernelknife.tables.dates import looks_like_dates
 from kernelknife.tables.errors import TableError, listing
 
@@ -61,12 +61,11 @@ FEWEST_ROW_NUMBERS = 10
 def check_texts(frame) -> None:
     """Raise where text columns hold dates, numbers with slips, or identifiers, all at once."""
     problems = []
-    for name in frame.columns:
-        if is_text(frame[name]):
-            try:
-                _check_text(name, frame)
-            except TableError as problem:
-                problems.append(str(problem))
+    for name in text_columns(frame):
+        try:
+            _check_text(name, frame)
+        except TableError as problem:
+            problems.append(str(problem))
     if problems:
         others = len(problems) - MOST_PROBLEMS
         more = [f"{others} more columns cannot be used either."] if others > 0 else []
@@ -79,7 +78,7 @@ def _looks_transposed(frame, name):
     return (
         len(frame) >= ROWS_PER_COLUMN * frame.shape[1]
         and bool(frame[name].is_unique)
-        and not any(is_text(others[other]) for other in others.columns)
+        and not text_columns(others)
     )
 
 
@@ -152,7 +151,7 @@ def check_number_marks(name, texts) -> None:
 
 def describe_kinds(frame) -> list[str]:
     """Say how many columns hold numbers, and which hold texts."""
-    texts = [name for name in frame.columns if is_text(frame[name])]
+    texts = text_columns(frame)
     notes = [f"{frame.shape[1] - len(texts)} columns of numbers"]
     if texts:
         notes.append(f"{len(texts)} of text, one weight each: {listing(texts)}")
@@ -162,8 +161,7 @@ def describe_kinds(frame) -> list[str]:
 def find_doubts(frame) -> list[str]:
     """Say what may make the errors look better than they are: row numbers and copies of rows."""
     notes = []
-    for name in frame.columns:
-        column = frame[name]
+    for name, column in frame.items():
         if column.dtype.kind in "iu" and len(column) > FEWEST_ROW_NUMBERS:
             ordered = np.sort(column.to_numpy())
             if (np.diff(ordered) == 1).all():
@@ -192,9 +190,7 @@ def find_split_columns(frame) -> dict[str, str]:
         From the name of a column to a value that marks rows for judging.
     """
     splits = {}
-    for name in frame.columns:
-        if not is_text(frame[name]):
-            continue
+    for name in text_columns(frame):
         words = {str(value): str(value).strip().casefold() for value in frame[name].dropna()}
         plain = set(words.values())
         if plain & TRAINING and plain & JUDGING and plain <= TRAINING | JUDGING:

@@ -119,7 +119,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     @property
     def first_columns(self):
         """For every column of the data frame, the index of the first column that it becomes."""
-        return [int(np.argmax(self.feature_groups_ == name)) for name in self.columns_]
+        widths = [len(self.levels_.get(name, [name])) for name in self.columns_]
+        return np.cumsum([0, *widths[:-1]]).tolist()
 
     @property
     def feature_costs(self):
@@ -154,8 +155,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if absent:
             raise TableError(f"The table lacks columns that the model needs: {listing(absent)}.")
         check_missing(X[needed], self.impute, FILL_ADVICE)
+        wanted = set(needed)
         parts = [
-            self._encode(name, X[name]) if name in needed else self._constant(name, len(X))
+            self._encode(name, X[name]) if name in wanted else self._constant(name, len(X))
             for name in self.columns_
         ]
         return np.hstack(parts) if parts else np.empty((len(X), 0))

@@ -334,7 +334,7 @@ def _with_target(frame, target, notes):
 
 def _without_empty_columns(frame, group, notes):
     """Return the columns with at least one value; the others can neither be filled nor used."""
-    empty = [name for name in frame.columns if name != group and frame[name].isna().all()]
+    empty = [name for name, gone in frame.isna().all().items() if gone and name != group]
     if empty:
         notes.append(f"left out columns without any value: {listing(empty)}")
     return frame.drop(columns=empty)
@@ -369,7 +369,7 @@ def _pop_groups(frame, group):
 
 def _without_constant_columns(frame, notes):
     """Return the columns that hold more than one value."""
-    constant = [name for name in frame.columns if frame[name].nunique(dropna=False) < 2]
+    constant = [name for name, column in frame.items() if column.nunique(dropna=False) < 2]
     if len(constant) == frame.shape[1]:
         raise TableError("All columns are constant: there is nothing to choose from.")
     if constant:
