@@ -83,7 +83,7 @@ EXACT_ROWS, SEARCH_CENTERS = 1000, 300
 # The chosen machine has few columns and is fitted once: up to so many rows it is exact, beyond it
 # has more centres than the search.
 FINAL_EXACT_ROWS, FINAL_CENTERS = 3000, 500
-FIRST_LOOK_ROWS = 1000  # training rows of a fold that kernels and alphas are told apart by
+FIRST_LOOK_ROWS = 700  # training rows of a fold that kernels and alphas are told apart by
 
 
 @dataclass(frozen=True)
@@ -602,7 +602,7 @@ class KnifeRegressorCV(RegressorMixin, _BaseKnifeCV):
 
     Notes
     -----
-    All kernels and alphas get a first look: a third of the penalties, on at most 1,000 training
+    All kernels and alphas get a first look: a third of the penalties, on at most 700 training
     rows of at most five folds, or of as many folds as have 800 test rows. The two that do best are
     then followed on all folds, and the best of everything on them is chosen. They have all
     penalties that the user gives, or of a number of ``sparsities`` those from just below the best
@@ -813,8 +813,10 @@ class _Runner:
         with self._task.child("comparing", len(batches), ordered=False) as parent:
             for i, (lines, fold) in enumerate(batches):
                 train, test = self._splits[fold]
-                if first_look:
-                    train = self._some[fold]
+                if first_look and len(self._some[fold]) < len(train):
+                    # So few rows are faster without centres.
+                    train, exact = self._some[fold], {"n_centers": None}
+                    lines = [line.with_options(**exact) for line in lines]
                 begin = self._starts.get((lines[0].kernel, fold))
                 child = parent.child("fold", len(lines), number=i)
                 jobs.append(delayed(score_lines)(lines, self._data, train, test, begin, child))

@@ -111,3 +111,10 @@ def test_penalties_far_below_the_best_are_not_followed():
     race, _ = make_race(lambda kernel, alpha: ord(kernel), best=6.0, shortens=False)
     race.compare(lines, 5, 100)
     assert race.lines[-1].penalties.tolist() == list(range(7))
+
+
+def test_lines_of_different_kernels_go_on():
+    race, _ = make_race(lambda kernel, alpha: {"a": 0.9, "b": 0.5, "c": 0.1}[kernel] + 0.01 * alpha)
+    race.compare({kernel: [0.1, 1.0] for kernel in "abc"}, 5, 100)
+    full = {(line.kernel, line.alpha) for line in race.lines if len(line.penalties) == 7}
+    assert full == {("a", 1.0), ("b", 1.0)}

@@ -94,8 +94,7 @@ class Race:
         """Run the whole race, beginning with some alphas of every kernel."""
         if self.extends or sum(map(len, wanted.values())) > LAST_LINES:
             self._look(wanted, range(folds_to_look_at(n_folds, n_rows)))
-            # The sort is stable: of lines that do equally well the first goes on.
-            going = sorted(range(len(self.lines)), key=lambda i: -self.best(i))[:LAST_LINES]
+            going = self._best_lines()
         else:
             self._add(wanted)
             going = list(range(len(self.lines)))
@@ -106,6 +105,18 @@ class Race:
                 self.lines[i] = self.lines[i].from_penalty(self._penalty_before_best(seen, i))
             self.scores[i] = []
         self._run(sorted(going), range(n_folds), first_look=False)
+
+    def _best_lines(self) -> list[int]:
+        """Return the lines that go on: the best one of each of the best kernels.
+
+        Neighbouring alphas of one kernel do about equally well, so that a second one of them would
+        tell little. Where there are fewer kernels than places, further alphas take these.
+        """
+        # The sort is stable: of lines that do equally well the first goes on.
+        order = sorted(range(len(self.lines)), key=lambda i: -self.best(i))
+        first_of = {self.lines[i].kernel: i for i in reversed(order)}
+        leaders = [i for i in order if first_of[self.lines[i].kernel] == i]
+        return (leaders + [i for i in order if i not in leaders])[:LAST_LINES]
 
     def best(self, i: int) -> float:
         """Return the mean score of the best setting of a line on the folds that it has seen."""

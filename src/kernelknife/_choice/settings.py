@@ -5,6 +5,7 @@ point of it, refitted without the penalty; and perhaps the machine of all column
 weights. The folds compare everything on all lines.
 """
 
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -79,6 +80,10 @@ class Line:
             kept = np.concatenate([[0.0], kept])
         weightings = tuple(kind for kind in self.weightings if kind != RELAXED)
         return replace(self, penalties=kept, weightings=weightings or self.weightings)
+
+    def with_options(self, **options: Any) -> "Line":
+        """Return the line with other options of its estimator."""
+        return replace(self, template=copy(self.template).set_params(**options))
 
     def from_penalty(self, least: float) -> "Line":
         """Return the line without penalties below one, except for no penalty at all."""

@@ -35,6 +35,7 @@ from kernelknife._problem.sums import (
     StepSummary,
     exact_model,
     gradient_sums,
+    line_sums,
     loss_sums,
     model_sums,
     newton_step,
@@ -60,8 +61,11 @@ RIDGE = 1e-11
 # step of the intercept then crosses a good part of the loss's curved piece.
 GUESSED_CURVATURE = 1e-2
 NEWTON_PASSES = 100  # most passes over the rows per solve; three to eight are the rule
-# Shares of a step that are tried, a pass over the rows each, before a more cautious step is.
-STEP_LENGTHS = (1.0, 0.25, 0.0625)
+# A step that gains this share of what it promises is taken whole. Otherwise one pass over the rows,
+# without a matrix product, tells the slope at these lengths, and the best one is taken.
+ENOUGH_GAIN = 0.25
+STEP_LENGTHS = tuple(0.5**i for i in range(12))
+LONG_STEP = 0.5  # beyond, the next step is tried whole again
 NULL_ROWS = 10_000  # rows that tell the objective of a constant, which is only a scale
 # Most weights for which the exact Hessian is computed: it takes one more pass over the rows, and
 # beyond this number that pass costs more than the steps that it saves.
@@ -468,6 +472,7 @@ class _CoefficientDescent:
         self.problem, self.subset, self.setting, self.M = problem, subset, setting, M
         self.c = warm
         self.solves = self.caution = 0
+        self.length = 1.0  # of the last step
 
     def run(self, w: np.ndarray, enough: float) -> CentredState:
         """Descend until half a decrement is below a share of the value; return the state."""
@@ -499,16 +504,48 @@ class _CoefficientDescent:
 
     def _move(self, best: StepSummary) -> tuple[Any, StepSummary] | None:
         """Take a step, whole or shortened; return the next one, None where the value rises."""
-        for length in STEP_LENGTHS:
-            trial = self.c + length * (best.after - self.c)
-            step, summary = self._step(trial)
-            if summary.value <= best.value:
-                self.c = trial
-                return step, summary
-            if best.decrement <= 1e-9 * abs(best.value):
-                # The step was too short for the value to show its gain.
-                return None
-        return None
+        whole = None
+        if self.length > LONG_STEP:
+            whole = self._step(best.after)
+            tiny = best.decrement <= 1e-9 * abs(best.value)  # too short for the value to show it
+            gain = best.value - whole[1].value
+            if tiny or gain >= 0.5 * ENOUGH_GAIN * best.decrement:
+                return self._accept(best.after, whole, best)
+        self.length = self._best_length(best)
+        if whole is not None and self.length == 1.0:
+            return self._accept(best.after, whole, best)
+        trial = self.c + self.length * (best.after - self.c)
+        return self._accept(trial, self._step(trial), best)
+
+    def _accept(
+        self, trial: np.ndarray, found: tuple[Any, StepSummary], best: StepSummary
+    ) -> tuple[Any, StepSummary] | None:
+        if found[1].value > best.value:
+            self.length = 1.0
+            return None
+        self.c = trial
+        return found
+
+    def _best_length(self, best: StepSummary) -> float:
+        """Return the length at which the slope along a step is zero, at most 1.
+
+        The value is convex along the step. Between two lengths the slope is taken for a straight
+        line, which that of a squared hinge nearly is.
+        """
+        direction = best.after - self.c
+        sums = self.problem._total(
+            line_sums, self.subset, self.setting, self.c, direction, STEP_LENGTHS
+        )
+        (of_loss,) = self.problem.rows.fetch(sums)
+        lengths = np.array(STEP_LENGTHS)
+        slopes = to_host(of_loss) + best.norm_slope + 2.0 * lengths * best.norm_square
+        lengths, slopes = np.append(lengths, 0.0), np.append(slopes, -best.decrement)
+        falling = int(np.argmax(slopes <= 0.0))  # the longest at which the value still falls
+        if falling == 0:
+            return 1.0
+        low, high = falling, falling - 1
+        share = -slopes[low] / (slopes[high] - slopes[low])
+        return float(lengths[low] + share * (lengths[high] - lengths[low]))
 
     def _step(self, c: np.ndarray) -> tuple[Any, StepSummary]:
         """Return a step from the coefficients ``c``, and its summary here."""

@@ -34,6 +34,7 @@ __all__ = [
     "StepSummary",
     "exact_model",
     "gradient_sums",
+    "line_sums",
     "loss_sums",
     "model_sums",
     "newton_step",
@@ -185,6 +186,17 @@ def loss_sums(block: Block, Z: Any, setting: Setting, C: Any, b: Any) -> tuple:
     return (namespace(F).sum(s * setting.loss.value(Y, F)),)
 
 
+def line_sums(
+    block: Block, Z: Any, setting: Setting, c: Any, step: Any, lengths: tuple[float, ...]
+) -> tuple:
+    """Return the slopes of a block's loss along a step of the coefficients, at some lengths."""
+    *_, K, Y, s, F = setting.scores(block, Z, c[:-1], c[-1])
+    xp, loss = namespace(K), setting.loss
+    change = K @ like(step[:-1], K) + like(step[-1], K)
+    slopes = [xp.sum(change * s * loss.gradient(Y, F + t * change)) for t in lengths]
+    return (xp.stack(slopes),)
+
+
 @dataclass(frozen=True)
 class StepSummary:
     """The parts of a :class:`Step` that travel to where decisions are made."""
@@ -192,6 +204,8 @@ class StepSummary:
     value: float  # loss and norm at the coefficients before the step, after it for a quadratic
     loss: float
     decrement: float  # how much the step promises, twice
+    norm_slope: float  # of the norm along the step, at its beginning
+    norm_square: float  # the norm of the step
     after: np.ndarray  # coefficients after the step, the intercept last
 
 
@@ -266,7 +280,10 @@ def newton_step(
         curvature = mirrored(curvatures[0, ...])
         loss += _dot(slopes, step) + 0.5 * _dot(step, curvature @ step)
         value = loss + alpha * _dot(after[:m, :], M @ after[:m, :])
-    return Step(StepSummary(value, loss, decrement, to_host(after)), factors)
+    norm_slope = 2.0 * alpha * _dot(Mc, step[:m, :])
+    norm_square = alpha * _dot(step[:m, :], M @ step[:m, :])
+    summary = StepSummary(value, loss, decrement, norm_slope, norm_square, to_host(after))
+    return Step(summary, factors)
 
 
 def _dot(a: Any, b: Any) -> float:
