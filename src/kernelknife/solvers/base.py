@@ -112,6 +112,7 @@ class Solution:
         kkt_residual: float = 0.0,
         outcome: Outcome = Outcome.CONVERGED,
         damping: float | None = None,
+        left_at: np.ndarray | None = None,
     ) -> "Solution":
         """Return the solution whose machine is that of ``state``."""
         inner = state.inner
@@ -128,6 +129,7 @@ class Solution:
             outcome=outcome,
             state=state,
             damping=damping,
+            left_at=left_at,
         )
 
     @property
@@ -170,7 +172,9 @@ class Solution:
 
     def damped_at_most(self, most: float) -> "Solution":
         """Return the solution with a limit to the damping that the next solve begins with."""
-        return self if self.damping is None else replace(self, damping=min(self.damping, most))
+        if self.damping is None or self.damping <= most:
+            return self
+        return replace(self, damping=most)
 
     def without_memory(self) -> "Solution":
         """Return the solution for a solve that starts anew from its machine."""

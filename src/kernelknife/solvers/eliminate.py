@@ -155,10 +155,11 @@ class _Descent:
         gradient = model.gradient + self.penalty[active]
         self.residual = problem.optimality(w, active, gradient)
         lower, upper = _step_bounds(w[active], self.factor if problem.sticky else np.inf)
-        # Where no row of the loss is curved the model has no curvature for damping to scale.
-        curvature = max(
-            model.largest_curvature, LEAST_CURVATURE * float(np.abs(gradient).max(initial=0.0))
-        )
+        curvature = model.largest_curvature
+        if not problem.loss.constant_curvature:
+            # Where no row of the loss is curved the model has no curvature for damping to scale.
+            steepest = float(np.abs(gradient).max(initial=0.0))
+            curvature = max(curvature, LEAST_CURVATURE * steepest)
         ridge = self.damping * curvature + 1e-12 * (problem.null_value or 1.0)
         step, promised = minimize_box_quadratic(
             model.V,
@@ -276,7 +277,7 @@ class _Descent:
             self.history[-1], self.solves[-1] = self.objective, self.spent
         if outcome is Outcome.CONVERGED and self.state.inner.residual > INACCURATE:
             outcome = Outcome.COEFFICIENTS
-        solution = Solution.at(
+        return Solution.at(
             self.state,
             self.sparsity,
             self.objective,
@@ -285,9 +286,8 @@ class _Descent:
             kkt_residual=self.residual,
             outcome=outcome,
             damping=self.damping,
+            left_at=np.where(self.left_at < 0, len(self.history), self.left_at),
         )
-        left_at = np.where(self.left_at < 0, len(self.history), self.left_at)
-        return replace(solution, left_at=left_at)
 
 
 def _step_bounds(w: np.ndarray, factor: float) -> tuple[np.ndarray, np.ndarray]:
