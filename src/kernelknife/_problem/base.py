@@ -192,7 +192,7 @@ class Problem(ABC):
         # A step down ends at 0 at the latest, one up at 1.
         step = gradient / max(self.null_value, 1e-300)
         moved = np.maximum(np.minimum(step, w), w - 1.0)
-        return float(max(moved.max(), -moved.min()))
+        return float(np.abs(moved, out=moved).max())
 
     def similarity(self, active: np.ndarray) -> np.ndarray:
         """Return how alike the columns of some weights are, 1 for copies and mirror images.

@@ -292,7 +292,8 @@ class ExactProblem(Problem):
         Per score column, ``V'V = 2 alpha A' (K + 2 alpha H^-1)^-1 A`` with
         ``A_j = (dK/dw_j) c``, from the factorisation that the coefficient step has made.
         """
-        if self.sticky:
+        sticky = self.sticky
+        if sticky:
             # A path asks again where it stopped, and where it was before a trial that failed.
             for known, model in self._linearized:
                 if known is state:
@@ -319,10 +320,10 @@ class ExactProblem(Problem):
         V *= np.sqrt(2.0 * self.alpha)
         most = HESSIAN_WEIGHTS if self.features.owner is None else HESSIAN_GROUPS
         few = 0 < len(active) <= most
-        exact = self.sticky and few and self.kernel.twice_differentiable
+        exact = sticky and few and self.kernel.twice_differentiable
         H = self._exact_hessian(state, gradient, V) if exact else None
         model = Linearization(active, gradient, V, H)
-        if self.sticky:
+        if sticky:
             # Two where the matrices that a state holds are small.
             before = self._linearized[:1] if self.n_rows <= REMEMBER_ROWS else ()
             self._linearized = ((state, model), *before)
@@ -333,8 +334,8 @@ class ExactProblem(Problem):
         w = state.w[state.subset.active]
         C = state.inner.C
         X, S, K = state.X, state.S, state.K
-        used = np.flatnonzero(C.any(axis=1))
-        if len(used) < len(C):
+        if np.count_nonzero(C) < C.size and not C.any(axis=1).all():
+            used = np.flatnonzero(C.any(axis=1))
             X, C = X[used], C[used]
             S, K = _part(S, used, used), _part(K, used, used)
         first = state.subset.first

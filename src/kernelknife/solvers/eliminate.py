@@ -151,10 +151,11 @@ class _Descent:
     def propose(self) -> _Proposal:
         """Minimise the damped model over the box and the bounds of a step."""
         problem, model, w = self.problem, self.model, self.state.w
-        active = model.active
+        active, sticky = model.active, problem.sticky
+        here = w[active]
         gradient = model.gradient + self.penalty[active]
         self.residual = problem.optimality(w, active, gradient)
-        lower, upper = _step_bounds(w[active], self.factor if problem.sticky else np.inf)
+        lower, upper = _step_bounds(here, self.factor if sticky else np.inf)
         curvature = model.largest_curvature
         if not problem.loss.constant_curvature:
             # Where no row of the loss is curved the model has no curvature for damping to scale.
@@ -171,10 +172,12 @@ class _Descent:
             factor=self.relaxed if model.H is None else 1.0,
         )
         new_w = w.copy()
-        new_w[active] = np.minimum(w[active] + step, 1.0)
-        if problem.sticky:
-            new_w[new_w < TINY] = 0.0
-        return _Proposal(step, new_w, promised, bool((w[new_w == 0.0] > 0.0).any()))
+        there = np.minimum(here + step, 1.0)
+        if sticky:
+            there[there < TINY] = 0.0
+        new_w[active] = there
+        leaving = np.count_nonzero(here[there == 0.0]) > 0
+        return _Proposal(step, new_w, promised, leaving)
 
     def outcome(self, proposal: _Proposal, max_iter: int, callback: StopRule) -> Outcome | None:
         """Return why to stop before the proposed step is tried, None to go on."""
