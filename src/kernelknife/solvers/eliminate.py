@@ -176,7 +176,7 @@ class _Descent:
         if sticky:
             there[there < TINY] = 0.0
         new_w[active] = there
-        leaving = np.count_nonzero(here[there == 0.0]) > 0
+        leaving = bool(np.count_nonzero(here[there == 0.0]))
         return _Proposal(step, new_w, promised, leaving)
 
     def outcome(self, proposal: _Proposal, max_iter: int, callback: StopRule) -> Outcome | None:
