@@ -26,3 +26,19 @@ def test_noise_is_rarely_a_finding():
         frame["y"] = rng.permutation(np.repeat(["a", "b"], 40))
         findings += select_features(frame, "y", folds=5, alpha=1.0).better
     assert findings <= 1
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_a_number_of_columns_is_fitted_to_all_rows(kernel):
+    """The search looks at 3,000 rows on 300 centres, and the model that it delivers must not."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(3300, 3)), columns=list("abc"))
+    frame["y"] = frame["a"] + np.sin(2 * frame["b"]) + rng.normal(size=3300)
+    asked = select_features(frame, "y", kernel=kernel, alpha=1.0, folds=2, n_features=2)
+    assert set(asked.selected) == {"a", "b"}
+    assert asked.model.n_centers == 500
+    # The intercept has no penalty, so that the residuals of the rows of the fit add up to zero.
+    residuals = asked.predict(frame) - frame["y"]
+    assert abs(residuals.mean()) < 1e-4
+    # As the folds that judge it, it keeps the penalty that leaves so many columns.
+    assert asked.weighting == "penalised"

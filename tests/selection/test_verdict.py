@@ -71,18 +71,17 @@ def test_warnings(sure):
 def test_a_machine_of_all_columns_is_no_selection(sure):
     """Where all columns with equal weights do best, none of them is a finding."""
     search = Search([0.1, 0.2, 0.8, 0.9, 0.5, 0.6])
-    search.weighting_, search.splits_ = "equal", sure.search.splits_
-    kept = replace(sure, search=search, model=Model(0.3))
+    search.splits_ = sure.search.splits_
+    kept = replace(sure, search=search, model=Model(0.3, learn_weights=False))
     assert kept.keeps_all
     assert headline(kept).startswith("No selection: all 6 columns with equal weights predict")
-    asked = {**sure.settings, "n_features": 2}
-    assert "matter" in headline(replace(kept, settings=asked))
+    assert "matter" in headline(replace(kept, model=Model(0.3)))
 
 
 class Search:
     """What a search tells about the penalties it has tried."""
 
-    kernel_name_, weighting_ = "rbf", "penalised"
+    kernel_name_ = "rbf"
 
     def __init__(self, scores):
         self.cv_results_ = {
@@ -95,10 +94,10 @@ class Search:
 
 
 class Model:
-    converged_ = True
+    converged_, relax = True, False
 
-    def __init__(self, alpha):
-        self.alpha = alpha
+    def __init__(self, alpha, learn_weights=True):
+        self.alpha, self.learn_weights = alpha, learn_weights
 
 
 @pytest.mark.parametrize(

@@ -244,7 +244,11 @@ def _fold_errors(selection):
 
 
 def _chosen_point(selection):
-    """Return the index of the point of the path that is nearest to the chosen penalty."""
+    """Return the index of the point of the path that is nearest to the chosen machine."""
+    wanted = selection.settings["n_features"]
+    if wanted is not None:
+        counts = (_table_weights(selection) > 0).sum(axis=1)
+        return int(np.argmin(np.abs(counts - wanted)))
     sparsities = selection.search.path_.sparsities
     search, model = selection.search, selection.model
     # The search may have looked at some of the rows only, where penalties are on another scale.

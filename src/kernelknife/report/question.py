@@ -43,7 +43,7 @@ def question_piece(selection, source) -> str:
         "sparsity": number(float(model.sparsity_)),
         "compared": f"{', '.join(dict.fromkeys(search.cv_results_['kernel']))}; "
         f"{search.n_paths_} paths in the folds",
-        "weights": WEIGHTING_WORDS[search.weighting_],
+        "weights": WEIGHTING_WORDS[selection.weighting],
         "folds": _describe_folds(selection),
         "converged": "yes" if model.converged_ else "no: raise max_iter",
         "seed": str(selection.settings["random_state"]),

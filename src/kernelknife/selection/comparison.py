@@ -20,8 +20,15 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from kernelknife._choice import as_errors
+from kernelknife._search import solve_for_support
 from kernelknife._support.threads import limited_blas
-from kernelknife.estimators import KnifeClassifier, KnifeRegressor
+from kernelknife.estimators import (
+    KnifeClassifier,
+    KnifeRegressor,
+    make_solver,
+    prepare_job,
+    publish,
+)
 from kernelknife.selection.result import HeldOut, Score
 
 __all__ = [
@@ -85,15 +92,36 @@ def choose_model(search, X, y, *, sparsity, n_features, n_jobs) -> Choice:
         return Choice(search.best_estimator_, errors, search.selection_frequency_, [])
     template = clone(search.best_estimator_).set_params(learn_weights=True)
     if n_features is not None:
-        # The path may jump over this number; ``at`` then solves for it exactly.
-        template.set_params(n_features_to_select=n_features)
-        model = search.path_.at(n_features=n_features)
+        found = search.path_.at(n_features=n_features)
+        template.set_params(n_features_to_select=n_features, relax=False)
+        model = _refit_found(template, found, search, X, y)
+        template.set_params(n_centers=found.n_centers)
     else:
         template.set_params(sparsity=sparsity)
         model = clone(template).fit(X, y)
     errors, models = _cross_validate(template, search, X, y, n_jobs, return_estimator=True)
     frequency = np.mean([fitted.get_support() for fitted in models], axis=0)
     return Choice(model, errors, frequency, models)
+
+
+def _refit_found(template, found, search, X, y):
+    """Return the machine of the columns that were found, fitted to all rows.
+
+    The search may have found them on some of the rows, and on fewer centres than a single fit can
+    have. Its penalty is lowered where one of them would leave.
+    """
+    model = clone(template)
+    job = prepare_job(model, X, y)
+    sparsity = float(found.sparsity_)
+    if job.problem.convex:
+        # As between folds and all rows: see the notes of KnifeRegressorCV.
+        searched = np.unique(np.concatenate([rows for split in search.splits_ for rows in split]))
+        sparsity *= len(X) / len(searched)
+    start = job.prepared.weight_values(found.weights_)
+    with limited_blas(len(X)):
+        solution = solve_for_support(job.problem, make_solver(model), start, sparsity)
+        publish(model, job, solution, [(search.path_.start, solution)])
+    return model
 
 
 def to_errors(scores, search):

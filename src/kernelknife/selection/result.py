@@ -376,10 +376,19 @@ class Selection:
         return sure and (self.held_out is None or self.held_out.error < self.held_out.constant)
 
     @property
+    def weighting(self) -> str:
+        """What has become of the weights: "penalised", "relaxed" or "equal".
+
+        That of a model that was asked for may differ from ``search.weighting_``.
+        """
+        if not self.model.learn_weights:
+            return "equal"
+        return "relaxed" if self.model.relax else "penalised"
+
+    @property
     def keeps_all(self) -> bool:
         """Whether the folds preferred all columns with equal weights to every shorter list."""
-        asked = any(self.settings[name] is not None for name in ("sparsity", "n_features"))
-        return self.search.weighting_ == "equal" and not asked
+        return self.weighting == "equal"
 
     @property
     def rows_searched(self) -> int:
