@@ -83,13 +83,16 @@ class Search:
 
     kernel_name_ = "rbf"
 
-    def __init__(self, scores):
+    def __init__(self, scores, n_folds=(4, 4, 4)):
+        seen = np.repeat(n_folds, 2)
+        self.alphas_ = np.array([0.1, 0.3, 1.0])
         self.cv_results_ = {
             "kernel": np.repeat("rbf", 6),
-            "n_folds": np.full(6, 4),
-            "alpha": np.repeat([0.1, 0.3, 1.0], 2),
+            "n_folds": seen,
+            "alpha": np.repeat(self.alphas_, 2),
             "mean_test_score": np.array(scores),
             "standard_error": np.full(6, 0.02),
+            **{f"split{i}_test_score": np.where(i < seen, scores, np.nan) for i in range(4)},
         }
 
 
@@ -117,3 +120,13 @@ def test_an_alpha_at_the_end_of_its_grid_is_said(sure, scores, alpha, expected):
     warnings = " ".join(find_warnings(at_end))
     assert expected in warnings
     assert bool(expected) == bool(warnings)
+
+
+def test_an_alpha_that_a_first_look_has_ruled_out_was_tried(sure):
+    search = Search([0.1, 0.2, 0.8, 0.9, 0.5, 0.6], n_folds=(4, 4, 2))
+    search.splits_ = sure.search.splits_
+    assert find_warnings(replace(sure, search=search, model=Model(0.3))) == []
+    rising = Search([0.1, 0.2, 0.5, 0.6, 0.8, 0.9], n_folds=(2, 2, 4))
+    rising.splits_ = sure.search.splits_
+    (warning,) = find_warnings(replace(sure, search=rising, model=Model(1.0)))
+    assert "alpha 1 is the largest of those tried" in warning

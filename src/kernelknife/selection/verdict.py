@@ -166,20 +166,18 @@ def _doubt(selection):
 def _alpha_at_edge(selection):
     """Say that the error still falls at the first or the last alpha that was tried."""
     search, results = selection.search, selection.search.cv_results_
-    # Lines that a first look has ruled out have not seen all folds.
-    known = (results["kernel"] == search.kernel_name_) & (
-        results["n_folds"] == results["n_folds"].max()
-    )
-    alphas = np.unique(results["alpha"][known])
+    # An alpha that a first look has ruled out has been tried, too.
+    alphas = search.alphas_
     if len(alphas) < 2 or selection.model.alpha not in (alphas[0], alphas[-1]):
         return ""
     place, neighbour = (0, 1) if selection.model.alpha == alphas[0] else (-1, -2)
     chosen, other = alphas[place], alphas[neighbour]
-    here = np.flatnonzero(known & (results["alpha"] == chosen))
-    best = here[np.nanargmax(results["mean_test_score"][here])]
-    gain = results["mean_test_score"][best] - np.nanmax(
-        results["mean_test_score"][known & (results["alpha"] == other)]
-    )
+    rows = {alpha: _settings_of(search, alpha) for alpha in (chosen, other)}
+    # Folds are of unequal difficulty: the two are compared on those that both have seen.
+    n_folds = min(results["n_folds"][mine].min() for mine in rows.values())
+    means = {alpha: _means_on_first(results, mine, n_folds) for alpha, mine in rows.items()}
+    best = rows[chosen][np.nanargmax(means[chosen])]
+    gain = np.nanmax(means[chosen]) - np.nanmax(means[other])
     if gain <= NOTABLE_GAIN * results["standard_error"][best]:
         return ""
     beyond = number(float(chosen**2 / other))
@@ -188,3 +186,15 @@ def _alpha_at_edge(selection):
         f"The chosen alpha {number(float(chosen))} is the {word} of those tried, and clearly "
         f"better than the next: another one, such as --alpha {beyond}, may do better still."
     )
+
+
+def _settings_of(search, alpha):
+    """Return the rows of the results that have the chosen kernel and an alpha."""
+    results = search.cv_results_
+    mine = (results["kernel"] == search.kernel_name_) & (results["alpha"] == alpha)
+    return np.flatnonzero(mine)
+
+
+def _means_on_first(results, rows, n_folds):
+    """Return the mean scores of some settings over the first folds."""
+    return np.mean([results[f"split{i}_test_score"][rows] for i in range(n_folds)], axis=0)
