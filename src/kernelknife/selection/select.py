@@ -26,7 +26,7 @@ from kernelknife.selection.quick import (
     draw_quick_rows,
     quick_centers,
 )
-from kernelknife.selection.rates import check_rates, find_rates
+from kernelknife.selection.rates import check_knockoffs, check_rates, find_rates
 from kernelknife.selection.result import Feature, Selection
 from kernelknife.selection.splitting import FEWEST_ROWS, split_held_out
 from kernelknife.stand_ins import fold_of_rows
@@ -130,7 +130,8 @@ def select_features(
         Largest expected number of false columns among those that the votes keep.
     fdr : float, default=None
         Largest expected share of false columns among those that beat their knockoffs; see
-        :class:`kernelknife.KnifeKnockoffs`. None draws no knockoffs.
+        :class:`kernelknife.KnifeKnockoffs`. None draws no knockoffs. Text columns and a ``group``
+        are refused: knockoffs are of single columns, and of rows that are independent.
     quick : bool, default=False
         Whether a first answer within about ten seconds is enough: on at most 1,000 rows, fewer for
         many columns or classes, with the linear and the Gaussian kernel, one ``alpha``, three folds
@@ -173,6 +174,8 @@ def select_features(
     _check_size(table, n_features)
     train, held = split_held_out(table, 0.0 if marked else hold_out, random_state)
     encoder = TableEncoder(impute=impute).fit(table.features.iloc[train])
+    if fdr is not None:
+        check_knockoffs(encoder, group)
     if loss is not None:
         check_loss(loss, table.task)
     if class_weight is not None and table.task == "regression":
