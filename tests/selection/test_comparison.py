@@ -3,8 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.compose import TransformedTargetRegressor
 from sklearn.dummy import DummyRegressor
+from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from kernelknife.selection import select_features
 
@@ -15,6 +19,29 @@ def test_the_constant_is_judged_on_the_same_folds(selection, frame):
         scoring="neg_mean_squared_error",
     )  # fmt: skip
     assert selection.constant_error.mean == pytest.approx(-scores.mean())
+
+
+def test_all_columns_are_judged_as_the_selection_is():
+    """Every fold's error of the alpha that the other folds choose, and not the luckiest alpha."""
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame(rng.normal(size=(50, 4)), columns=list("abcd"))
+    frame["y"] = frame["a"] + rng.normal(size=50)
+    selection = select_features(frame, "y", kernel="rbf", folds=3)
+    search, X, y = selection.search, frame[list("abcd")], frame["y"]
+    errors = []
+    for alpha in search.alphas_:
+        ridge = TransformedTargetRegressor(
+            KernelRidge(alpha=alpha, kernel="rbf", gamma=0.25), transformer=StandardScaler()
+        )
+        machine = make_pipeline(StandardScaler(), ridge)
+        errors.append(
+            -cross_val_score(machine, X, y, cv=search.splits_, scoring=search.score_name_)
+        )
+    errors = np.array(errors)
+    judged = [errors[np.delete(errors, i, axis=1).mean(axis=1).argmin(), i] for i in range(3)]
+    assert selection.full_error.mean == pytest.approx(np.mean(judged))
+    assert selection.full_error.mean > errors.mean(axis=1).min(), "otherwise the luck does not show"
+    assert selection.full_machine == "kernel ridge regression with a Gaussian kernel"
 
 
 def test_noise_is_rarely_a_finding():

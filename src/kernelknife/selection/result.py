@@ -269,8 +269,10 @@ class Selection:
         All columns: the selected ones first, by weight.
     error, constant_error, full_error : Score
         Errors on the same folds: of the chosen model, of a constant, and of a kernel machine that
-        uses all columns with equal weights. For the first, every fold judges what the other folds
-        have chosen, so that choosing among many settings does not flatter it.
+        uses all columns with equal weights. For the first and the last, every fold judges what the
+        other folds have chosen, so that choosing among many settings does not flatter them.
+    full_machine : str
+        Which machine of scikit-learn uses all columns, in words.
     advantage : Score
         The constant's error minus that error, fold by fold.
     error_name : str
@@ -321,6 +323,7 @@ class Selection:
     error: Score
     constant_error: Score
     full_error: Score
+    full_machine: str
     advantage: Score
     error_name: str
     held_out: HeldOut | None
@@ -468,6 +471,7 @@ class Selection:
                 "standard_error": self.error.spread,
                 "constant": self.constant_error.mean,
                 "all_features": self.full_error.mean,
+                "all_features_machine": self.full_machine,
                 "advantage_over_constant": self.advantage.mean,
                 "advantage_standard_error": self.advantage.spread,
                 "held_out": None if self.held_out is None else vars(self.held_out),

@@ -217,7 +217,9 @@ def select_features(
     choice = choose_model(search, X, y, sparsity=sparsity, n_features=n_features, n_jobs=n_jobs)
     features = _describe_features(choice, search, encoder)
     selected = [feature.name for feature in features if feature.selected]
-    constant_errors, full_error = compare_models(search, X, y, task=table.task, n_jobs=n_jobs)
+    constant_errors, full_errors, full_machine = compare_models(
+        search, X, y, task=table.task, n_jobs=n_jobs
+    )
     rates = find_rates(
         choice.model,
         encoder,
@@ -237,7 +239,8 @@ def select_features(
         features=features,
         error=mean_score(choice.errors),
         constant_error=mean_score(constant_errors),
-        full_error=full_error,
+        full_error=mean_score(full_errors),
+        full_machine=full_machine,
         advantage=advantage_over_constant(constant_errors, choice, search.splits_),
         error_name=ERROR_NAMES[table.task] if class_weight is None else BALANCED_ERROR_NAME,
         held_out=judge_held_out(choice.model, X, y, Z, table.target[held]),
