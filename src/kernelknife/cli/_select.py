@@ -126,6 +126,8 @@ def show(selection):
     if selection.quality is not None:
         out.print()
         _show_classes(selection.quality)
+        if selection.quality_in_words:
+            out.print(selection.quality_in_words)
 
 
 def _shown_features(selection):

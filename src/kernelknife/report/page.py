@@ -172,9 +172,10 @@ def _fragment(body):
 def _body(selection, source, reading, command):
     """Return all pieces of the report, each under its heading."""
     pairs, jittered = pairs_piece(selection.table, selection.selected)
+    quality = selection.quality
     sections = [
         ("How sure", ABOUT_WEIGHTS, _features(selection)),
-        ("Which classes are told apart", ABOUT_CLASSES, classes_piece(selection.quality)),
+        ("Which classes are told apart", _about_classes(selection), classes_piece(quality)),
         ("Columns that say the same", ABOUT_STAND_INS, stand_ins_piece(selection.stand_ins)),
         ("How many columns", ABOUT_COUNTS, _counts(selection)),
         ("Feature paths", _about_paths(selection), _paths(selection)),
@@ -195,6 +196,11 @@ def _body(selection, source, reading, command):
         if piece:
             parts += [f"<h2>{heading}</h2>", f"<p>{about}</p>" if about else "", piece]
     return "\n".join(part for part in parts if part)
+
+
+def _about_classes(selection):
+    """Return how to read the figures of single classes, and what they are measured on."""
+    return f"{ABOUT_CLASSES} {selection.quality_in_words}".rstrip()
 
 
 def _about_effects(selection):

@@ -413,6 +413,18 @@ class Selection:
         return words
 
     @property
+    def quality_in_words(self) -> str:
+        """Say why the figures of single classes look better than the error, where they do."""
+        asked = any(self.settings[name] is not None for name in ("sparsity", "n_features"))
+        if self.quality is None or asked:
+            return ""
+        return (
+            "Figures of single classes are those of the chosen setting on the folds that have "
+            "chosen it, and so a little too good; the error of the selected columns is what every "
+            "fold says of the setting that the other folds choose."
+        )
+
+    @property
     def loses_to_all(self) -> bool:
         """Whether a machine with all columns errs less, by more than one standard error."""
         return self.full_error.mean < self.error.mean - self.error.spread
