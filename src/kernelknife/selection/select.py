@@ -35,6 +35,7 @@ from kernelknife.tables import TableEncoder, TableError, make_table
 __all__ = ["select_features"]
 
 DEFAULT_FOLDS = 5  # what the cross-validated estimators use, once or repeatedly
+FEWEST_FOLDS = 2
 MOST_CLASSES_NAMED = 5  # in a message
 ERROR_NAMES = {"regression": "mean squared error", "classification": "share of wrong classes"}
 BALANCED_ERROR_NAME = "balanced share of wrong classes"
@@ -115,8 +116,8 @@ def select_features(
         Choose the penalties of the least error, or those of the fewest columns within one standard
         error of it.
     folds : int or splitter, default=None
-        Number of folds, or a splitter of scikit-learn. None is five folds, and twice five
-        below 200 rows.
+        Number of folds, or a splitter of scikit-learn. None is five folds, twice five below 200
+        rows, and as many as the rarest class has rows where these are fewer than five.
     hold_out : float or str, default=0.0
         Share of the rows (or of the groups, if there are any) that is kept for judging alone, or a
         column and the value that marks these rows, such as ``"split=test"``.
@@ -184,7 +185,9 @@ def select_features(
         )
     options = chosen_options(quick, kernel=kernel, alpha=alpha, folds=folds, n_centers=n_centers)
     _check_groups(table, train, options.get("cv"))
-    _check_classes(table, table.target[train], options.get("cv"))
+    fewer = _fewer_folds(table, table.target[train], options.get("cv"), asked=folds is not None)
+    if fewer is not None:
+        options["cv"] = fewer
     if quick:
         train = train[
             draw_quick_rows(
@@ -211,6 +214,8 @@ def select_features(
     if tell is not None:
         for note in table.notes:
             tell(note)
+        if fewer is not None:
+            tell(f"{fewer} folds, because the rarest class of {target} has {fewer} rows")
         tell(f"selecting among {table.features.shape[1]} columns with {len(X)} rows")
         tell(announce_search(search, table.task, X, y, quick=quick))
     search.fit(X, y, groups=groups)
@@ -304,33 +309,41 @@ def _check_groups(table, train, folds):
         )
 
 
-def _check_classes(table, y, folds):
-    """Raise where a class has too few rows for the folds, and name it.
+def _fewer_folds(table, y, folds, asked):
+    """Return as many folds as the rarest class has rows, None where that changes nothing.
 
-    Groups of rows are split as a whole, so that with them the number of rows says nothing; nor does
-    it for folds that are no number but a splitter of scikit-learn.
+    Folds that were asked for are kept, and a class with fewer rows is refused; so is a class of a
+    single row. Groups of rows are split as a whole, so that with them the number of rows says
+    nothing; nor does it for folds that are no number but a splitter of scikit-learn.
     """
     counted = folds is None or isinstance(folds, numbers.Integral)
     if table.task == "regression" or table.groups is not None or not counted:
-        return
-    n_folds = DEFAULT_FOLDS if folds is None else folds
+        return None
+    n_folds = DEFAULT_FOLDS if folds is None else int(folds)
     labels, counts = np.unique(y, return_counts=True)
-    rare = {str(label): int(n) for label, n in zip(labels, counts, strict=True) if n < n_folds}
-    if not rare:
-        return
+    fewest = int(counts.min())
+    needed = n_folds if asked else FEWEST_FOLDS
+    if fewest < needed:
+        sizes = {str(label): int(n) for label, n in zip(labels, counts, strict=True)}
+        raise TableError(_name_rare_classes(table.target_name, sizes, needed))
+    return fewest if fewest < n_folds else None
+
+
+def _name_rare_classes(target, sizes, n_folds):
+    """Say which classes have fewer rows than there are folds, and what can be done about it."""
+    rare = {label: n for label, n in sizes.items() if n < n_folds}
     hints = []
     for label in rare:
-        twins = [str(other) for other in labels if _plain(other) == _plain(label)]
-        twins.remove(label)
+        twins = [other for other in sizes if _plain(other) == _plain(label) and other != label]
         if twins:
             hints.append(f" {label!r} differs from {twins[0]!r} only in blanks or capitals.")
     shown = ", ".join(f"{label!r} ({n})" for label, n in list(rare.items())[:MOST_CLASSES_NAMED])
     advice = "Correct these classes, join them with others, or leave their rows out"
     if min(rare.values()) > 1:
         advice += f", or use --folds {min(rare.values())}"
-    raise TableError(
-        f"{n_folds} folds need {n_folds} rows of every class of {table.target_name}, and some have "
-        f"fewer: {shown}.{''.join(hints[:1])} {advice}."
+    return (
+        f"{n_folds} folds need {n_folds} rows of every class of {target}, and some have fewer: "
+        f"{shown}.{''.join(hints[:1])} {advice}."
     )
 
 
