@@ -1,10 +1,12 @@
 """The answer in words: what is called a finding, and what a reader is warned of."""
 
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from kernelknife.report import build_report
 from kernelknife.selection import Feature, HeldOut, Score, find_warnings, headline
 
 
@@ -94,6 +96,17 @@ class Search:
             "standard_error": np.full(6, 0.02),
             **{f"split{i}_test_score": np.where(i < seen, scores, np.nan) for i in range(4)},
         }
+
+
+def test_a_fit_that_has_not_converged_has_advice_that_can_be_followed(sure):
+    model = copy(sure.model)
+    model.converged_ = False
+    unfinished = replace(sure, model=model)
+    (warning,) = find_warnings(unfinished)
+    assert "such as --alpha 3, or fewer columns make it easier" in warning
+    page = build_report(unfinished)
+    assert "no: see the warning at the top" in page
+    assert "max_iter" not in page
 
 
 class Model:

@@ -131,7 +131,11 @@ def find_warnings(selection: Selection) -> list[str]:
     if at_edge:
         warnings.append(at_edge)
     if not selection.model.converged_:
-        warnings.append("The fit on all rows has not converged: its weights are approximate.")
+        larger = number(10 * float(selection.model.alpha))
+        warnings.append(
+            "The fit on all rows has not converged: its weights are approximate. A larger alpha, "
+            f"such as --alpha {larger}, or fewer columns make it easier."
+        )
     return [*warnings, *(f"{note[0].upper()}{note[1:]}." for note in selection.table.doubts)]
 
 
