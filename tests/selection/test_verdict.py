@@ -6,8 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from kernelknife.kernels import RBF, Additive
 from kernelknife.report import build_report
-from kernelknife.selection import Feature, HeldOut, Score, find_warnings, headline
+from kernelknife.selection import Feature, HeldOut, Score, find_warnings, headline, select_features
 
 
 def features(*facts):
@@ -83,7 +84,7 @@ def test_a_machine_of_all_columns_is_no_selection(sure):
 class Search:
     """What a search tells about the penalties it has tried."""
 
-    kernel_name_ = "rbf"
+    kernel_name_, kernel_ = "rbf", RBF()
 
     def __init__(self, scores, n_folds=(4, 4, 4)):
         seen = np.repeat(n_folds, 2)
@@ -143,3 +144,22 @@ def test_an_alpha_that_a_first_look_has_ruled_out_was_tried(sure):
     rising.splits_ = sure.search.splits_
     (warning,) = find_warnings(replace(sure, search=rising, model=Model(1.0)))
     assert "alpha 1 is the largest of those tried" in warning
+
+
+def test_a_weight_at_its_bound_is_said(frame):
+    """A quick wave needs a narrower kernel than gamma = 1 can give."""
+    wave = frame[["a", "b", "c"]].assign(y=np.sin(3 * frame["a"]))
+    options = {"alpha": 0.1, "folds": 2, "sparsity": 0.1}
+    bounded = select_features(wave, "y", kernel="rbf", **options)
+    assert bounded.features[0].weight == pytest.approx(1.0, abs=1e-4)
+    (warning,) = [text for text in find_warnings(bounded) if "bound 1" in text]
+    assert "The weight of a is at the bound 1: the kernel cannot follow finer changes" in warning
+    assert "larger gamma" in warning
+    narrow = select_features(wave, "y", kernel=RBF(gamma=25.0), **options)
+    assert "bound 1" not in " ".join(find_warnings(narrow))
+    # Equal weights have not been learned, and those of a sum of separate effects have no scale.
+    equal = copy(bounded.model).set_params(learn_weights=False)
+    assert "bound 1" not in " ".join(find_warnings(replace(bounded, model=equal)))
+    additive = copy(bounded.search)
+    additive.kernel_ = Additive()
+    assert "bound 1" not in " ".join(find_warnings(replace(bounded, search=additive)))

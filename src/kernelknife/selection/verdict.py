@@ -12,6 +12,7 @@ __all__ = ["find_warnings", "headline"]
 MOST_NAMED = 12  # columns that a sentence can name and still be read
 # In standard errors. At the end of a grid that is flat, going on would gain nothing.
 NOTABLE_GAIN = 0.5
+AT_BOUND = 0.9995  # weights from here on are shown as 1
 
 
 def headline(
@@ -130,6 +131,9 @@ def find_warnings(selection: Selection) -> list[str]:
     at_edge = _alpha_at_edge(selection)
     if at_edge:
         warnings.append(at_edge)
+    at_bound = _weights_at_bound(selection)
+    if at_bound:
+        warnings.append(at_bound)
     if not selection.model.converged_:
         larger = number(10 * float(selection.model.alpha))
         warnings.append(
@@ -202,3 +206,21 @@ def _settings_of(search, alpha):
 def _means_on_first(results, rows, n_folds):
     """Return the mean scores of some settings over the first folds."""
     return np.mean([results[f"split{i}_test_score"][rows] for i in range(n_folds)], axis=0)
+
+
+def _weights_at_bound(selection):
+    """Say which columns would like to vary on a finer scale than the kernel has.
+
+    Only a kernel of distances has a scale for its weights to be a part of. Equal weights have not
+    been learned, and say nothing.
+    """
+    kernel = selection.search.kernel_
+    names = [feature.name for feature in selection.features if feature.weight >= AT_BOUND]
+    if not names or not kernel.translation_invariant or selection.weighting == "equal":
+        return ""
+    one = len(names) == 1
+    return (
+        f"The weight{'' if one else 's'} of {_names(names, str)} {'is' if one else 'are'} at the "
+        f"bound 1: the kernel cannot follow finer changes of {'it' if one else 'them'}. Another "
+        "--kernel, or in Python a kernel with a larger gamma, may do better."
+    )
