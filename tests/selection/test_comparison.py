@@ -10,6 +10,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from kernelknife.report import build_report
 from kernelknife.selection import select_features
 
 
@@ -69,3 +70,5 @@ def test_a_number_of_columns_is_fitted_to_all_rows(kernel):
     assert abs(residuals.mean()) < 1e-4
     # As the folds that judge it, it keeps the penalty that leaves so many columns.
     assert asked.weighting == "penalised"
+    assert asked.asked
+    assert "For the second, every fold judges what the other" in build_report(asked)

@@ -122,7 +122,7 @@ def show(selection):
     show_table(
         (selection.error_name, "mean", "standard error"), _error_rows(selection), numeric=(1, 2)
     )
-    out.print(f"All columns are used by scikit-learn's {selection.full_machine}.")
+    out.print(f"The machine with all columns is scikit-learn's {selection.full_machine}.")
     if selection.quality is not None:
         out.print()
         _show_classes(selection.quality)

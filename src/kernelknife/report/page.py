@@ -218,7 +218,7 @@ def _about_paths(selection):
     shown, first = number(float(plain)), number(selection.error.mean)
     if shown == first:
         return ABOUT_PATHS
-    if selection.settings["n_features"] is not None or selection.settings["sparsity"] is not None:
+    if selection.asked:
         why = "is of the machine that was asked for, fitted anew on every fold"
     else:
         why = "is what every fold says of the setting that the other folds have chosen"

@@ -379,6 +379,11 @@ class Selection:
         return sure and (self.held_out is None or self.held_out.error < self.held_out.constant)
 
     @property
+    def asked(self) -> bool:
+        """Whether a penalty or a number of columns was asked for and not left to the folds."""
+        return any(self.settings[name] is not None for name in ("sparsity", "n_features"))
+
+    @property
     def weighting(self) -> str:
         """What has become of the weights: "penalised", "relaxed" or "equal".
 
@@ -415,8 +420,7 @@ class Selection:
     @property
     def quality_in_words(self) -> str:
         """Say why the figures of single classes look better than the error, where they do."""
-        asked = any(self.settings[name] is not None for name in ("sparsity", "n_features"))
-        if self.quality is None or asked:
+        if self.quality is None or self.asked:
             return ""
         return (
             "Figures of single classes are those of the chosen setting on the folds that have "
