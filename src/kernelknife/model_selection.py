@@ -2,10 +2,10 @@
 
 The grid of weight penalties of a kernel with a sticky zero depends on the number of rows and on no
 data. In a fold of other size a penalty must mean the same, and what it means is which noise it
-keeps out. What a useless feature gains by fitting noise does not grow with the rows. A non-linear
-kernel needs a weight of fixed size to take that gain, so the fold uses the same penalty. A linear
-or additive kernel needs a weight that shrinks like one over the rows, so the fold uses it in
-proportion to its rows.
+keeps out. What a useless feature gains by fitting noise grows much more slowly than the rows, and
+over the step from a fold to all rows it is nearly the same. A non-linear kernel needs a weight of
+fixed size to take that gain, so the fold uses the same penalty. A linear or additive kernel needs a
+weight that shrinks like one over the rows, so the fold uses it in proportion to its rows.
 
 Everything else that a fold's fit uses, standardisation, starts and paths, comes from its
 training rows alone.
@@ -608,10 +608,11 @@ class KnifeRegressorCV(RegressorMixin, _BaseKnifeCV):
     penalties that the user gives, or of a number of ``sparsities`` those from just below the best
     of the first look on.
 
-    What a useless feature gains by fitting noise does not grow with the number of rows. A
-    non-linear kernel needs a weight of fixed size to take that gain, so a penalty keeps out the
-    same noise in a fold as in all rows. A linear or additive kernel needs one that shrinks like one
-    over the rows, so there the penalty is taken in proportion to them.
+    What a useless feature gains by fitting noise grows much more slowly than the rows, and over the
+    step from a fold to all rows it is nearly the same. A non-linear kernel needs a weight of fixed
+    size to take that gain, so a penalty keeps out the same noise in a fold as in all rows. A linear
+    or additive kernel needs one that shrinks like one over the rows, so there the penalty is taken
+    in proportion to them.
 
     Examples
     --------

@@ -6,7 +6,9 @@ from numpy.testing import assert_allclose
 from sklearn.exceptions import ConvergenceWarning
 
 from kernelknife import KnifeRegressor, knife_path
+from kernelknife._search import solve_for_support
 from kernelknife.datasets import make_sinusoidal
+from kernelknife.estimators import make_solver, prepare_job
 
 
 @pytest.fixture(scope="module")
@@ -27,6 +29,17 @@ def test_exactly_so_many_features(path, sinusoid, k):
     assert np.count_nonzero(direct.weights_) == k
     if k <= 5:
         assert set(model.get_support(indices=True)) <= set(range(5))
+
+
+def test_exactly_the_weights_of_the_start_stay(sinusoid):
+    """The penalty would drive all columns out, and is lowered until the two are left."""
+    model = KnifeRegressor()
+    problem = prepare_job(model, *sinusoid).problem
+    start = np.zeros(10)
+    start[[1, 3]] = 0.5
+    solution = solve_for_support(problem, make_solver(model), start, 1e4)
+    assert np.flatnonzero(solution.w).tolist() == [1, 3]
+    assert 0 < solution.sparsity < 1e4
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "laplace"])

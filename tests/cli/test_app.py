@@ -58,6 +58,7 @@ def test_report_and_demo(call, table, tmp_path, monkeypatch):
     code, out, _ = call("demo")
     assert code == 0
     assert "4 of 20 columns matter for fruit" in out
+    assert "on the folds that have chosen it, and so a little too good" in " ".join(out.split())
     page = (tmp_path / "kernelknife-demo.html").read_text(encoding="utf-8")
     assert all(f"<b>x{j}</b>" in page for j in range(4))
 

@@ -115,8 +115,11 @@ MISTAKES = {
     "text with the ending of a workbook": Mistake(
         csv(), TARGET, "is not a readable Excel workbook", name="data.xlsx"
     ),
-    "a rare class": Mistake(
+    "a class of a single row": Mistake(
         with_classes("EWS "), TARGET, "'EWS ' differs from 'EWS' only in blanks or capitals."
+    ),
+    "a class with fewer rows than the folds that were asked for": Mistake(
+        with_classes("BL", "BL"), f"{TARGET} --folds 3", "and some have fewer: 'BL' (2)."
     ),
     "more columns than there are": Mistake(
         csv(), f"{TARGET} --features 9", "9 features asked for, the table has 3 to choose from."
@@ -204,6 +207,14 @@ def test_what_can_be_put_right_is_put_right_and_said(name, call, tmp_path):
     assert code in (0, 1)
     assert "age" in out
     assert note in err
+
+
+def test_a_rare_class_makes_fewer_folds(call, tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text(with_classes("BL", "BL"), encoding="utf-8")
+    code, _, err = call("select", path, "--target", "outcome", "--kernel", "linear", *QUICK[:4])
+    assert code in (0, 1)
+    assert "2 folds, because the rarest class of outcome has 2 rows" in err
 
 
 def test_without_openpyxl_the_extra_is_named(call, tmp_path, monkeypatch):

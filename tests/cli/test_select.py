@@ -101,6 +101,7 @@ def test_a_worse_machine_is_called_worse(capsys):
     # What to doubt stands on top, in the terminal and on the page.
     assert out.startswith("Note: The selected columns are worse than a constant by 0.07 +- 0.02.")
     assert out.index("All columns together predict better") < out.index("No sure finding for y")
+    assert "The machine with all columns is scikit-learn's kernel ridge regression" in out
     page = build_report(worse)
     assert page.index("worse than a constant by 0.07 &plusmn; 0.02") < page.index('class="lead"')
     assert "All columns together predict better than the selected ones" in page

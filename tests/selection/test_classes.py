@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.metrics import roc_auc_score
 
+from kernelknife.report import build_report
 from kernelknife.selection import select_features
 from kernelknife.selection.classes import judge_classes
 
@@ -59,6 +60,8 @@ def test_the_selection_names_rows_by_their_identifier(rare):
     assert quality.wrong_rows
     for row in quality.wrong_rows:
         assert rare.set_index("person").loc[row.name, "kind"] == row.actual != row.predicted
+    assert "a little too good" in selection.quality_in_words
+    assert selection.quality_in_words in build_report(selection)
     answer = selection.to_json()["classes"]
     assert answer["balanced_error"] == quality.balanced_error
 
@@ -68,7 +71,9 @@ def test_asked_for_columns_are_judged_by_their_own_folds(rare):
     selection = select_features(data, "kind", alpha=0.3, folds=3, n_features=1)
     wrong = 1.0 - np.trace(selection.quality.confusion) / 120
     assert wrong == pytest.approx(selection.error.mean)
+    assert selection.quality_in_words == "", "both errors are the same"
 
 
 def test_a_number_has_no_classes(selection):
     assert selection.quality is None
+    assert selection.quality_in_words == ""

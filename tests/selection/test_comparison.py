@@ -3,9 +3,14 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.compose import TransformedTargetRegressor
 from sklearn.dummy import DummyRegressor
+from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
+from kernelknife.report import build_report
 from kernelknife.selection import select_features
 
 
@@ -17,6 +22,29 @@ def test_the_constant_is_judged_on_the_same_folds(selection, frame):
     assert selection.constant_error.mean == pytest.approx(-scores.mean())
 
 
+def test_all_columns_are_judged_as_the_selection_is():
+    """Every fold's error of the alpha that the other folds choose, and not the luckiest alpha."""
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame(rng.normal(size=(50, 4)), columns=list("abcd"))
+    frame["y"] = frame["a"] + rng.normal(size=50)
+    selection = select_features(frame, "y", kernel="rbf", folds=3)
+    search, X, y = selection.search, frame[list("abcd")], frame["y"]
+    errors = []
+    for alpha in search.alphas_:
+        ridge = TransformedTargetRegressor(
+            KernelRidge(alpha=alpha, kernel="rbf", gamma=0.25), transformer=StandardScaler()
+        )
+        machine = make_pipeline(StandardScaler(), ridge)
+        errors.append(
+            -cross_val_score(machine, X, y, cv=search.splits_, scoring=search.score_name_)
+        )
+    errors = np.array(errors)
+    judged = [errors[np.delete(errors, i, axis=1).mean(axis=1).argmin(), i] for i in range(3)]
+    assert selection.full_error.mean == pytest.approx(np.mean(judged))
+    assert selection.full_error.mean > errors.mean(axis=1).min(), "otherwise the luck does not show"
+    assert selection.full_machine == "kernel ridge regression with a Gaussian kernel"
+
+
 def test_noise_is_rarely_a_finding():
     """Choosing penalties on the folds that judge them must not turn luck into a verdict."""
     findings = 0
@@ -26,3 +54,21 @@ def test_noise_is_rarely_a_finding():
         frame["y"] = rng.permutation(np.repeat(["a", "b"], 40))
         findings += select_features(frame, "y", folds=5, alpha=1.0).better
     assert findings <= 1
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_a_number_of_columns_is_fitted_to_all_rows(kernel):
+    """The search looks at 3,000 rows on 300 centres, and the model that it delivers must not."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(3300, 3)), columns=list("abc"))
+    frame["y"] = frame["a"] + np.sin(2 * frame["b"]) + rng.normal(size=3300)
+    asked = select_features(frame, "y", kernel=kernel, alpha=1.0, folds=2, n_features=2)
+    assert set(asked.selected) == {"a", "b"}
+    assert asked.model.n_centers == 500
+    # The intercept has no penalty, so that the residuals of the rows of the fit add up to zero.
+    residuals = asked.predict(frame) - frame["y"]
+    assert abs(residuals.mean()) < 1e-4
+    # As the folds that judge it, it keeps the penalty that leaves so many columns.
+    assert asked.weighting == "penalised"
+    assert asked.asked
+    assert "For the second, every fold judges what the other" in build_report(asked)

@@ -54,9 +54,22 @@ def test_knockoffs_of_few_columns_are_silent_and_say_why(frame):
     assert "cannot speak" in selection.rates.sentence
 
 
-def test_knockoffs_take_no_text_columns(frame):
-    with pytest.raises(TableError, match="text columns: use --stability"):
-        select_features(frame, "y", fdr=0.1, **QUICK)
+@pytest.mark.parametrize(
+    ("changes", "options", "message"),
+    [
+        ({}, {}, "text columns: use --stability"),
+        ({"colour": 1.0, "site": [1, 2, 3] * 20}, {"group": "site"}, "rows of one site are not"),
+    ],
+)
+def test_what_knockoffs_cannot_take_is_said_before_the_search(
+    frame, changes, options, message, monkeypatch
+):
+    def search(*args, **kwargs):
+        raise AssertionError("the search has begun")
+
+    monkeypatch.setattr("kernelknife.KnifeRegressorCV.fit", search)
+    with pytest.raises(TableError, match=message):
+        select_features(frame.assign(**changes), "y", fdr=0.1, **options, **QUICK)
 
 
 def test_no_rate_was_asked_for(frame):

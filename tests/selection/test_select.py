@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from kernelknife import KnifeClassifierCV
 from kernelknife.selection import select_features
 from kernelknife.tables import TableError
 
@@ -72,13 +73,35 @@ def test_rare_classes_are_named(frame):
     kind[3], kind[6], kind[8] = "EWS ", "BL", "BL"
     data = frame.assign(height=kind)
     message = (
-        r"5 folds need 5 rows of every class of height.*: 'BL' \(2\), 'EWS ' \(1\)\. 'EWS ' "
-        "differs from 'EWS' only in blanks or capitals"
+        r"2 folds need 2 rows of every class of height.*: 'EWS ' \(1\)\. 'EWS ' differs from "
+        "'EWS' only in blanks or capitals"
     )
     with pytest.raises(TableError, match=message):
         select_features(data, "height")
+    with pytest.raises(TableError, match=r"'BL' \(2\), 'EWS ' \(1\)"):
+        select_features(data, "height", folds=3)
     with pytest.raises(TableError, match=r"'BL' \(2\).*or use --folds 2"):
         select_features(data.drop(index=3), "height", folds=3)
+
+
+@pytest.mark.parametrize(("rows", "quick"), [(3, False), (2, True)])
+def test_a_rare_class_makes_fewer_folds_as_in_the_estimators(frame, rows, quick):
+    kind = np.array(["EWS", "RMS"] * 50)
+    kind[:rows] = "BL"
+    told = []
+    data = frame.drop(columns="kind").assign(height=kind)
+    selection = select_features(
+        data, "height", kernel="linear", alpha=1.0, quick=quick, tell=told.append
+    )
+    assert f"{rows} folds, because the rarest class of height has {rows} rows" in told
+    assert any(f"on {rows} folds of 100 rows" in line for line in told)
+    splits = selection.search.splits_
+    assert len(splits) == rows
+    if not quick:  # which takes the rows in another order
+        X, y = selection.encoder.transform(data), selection.table.target
+        own = KnifeClassifierCV("linear", alphas=1.0, random_state=0).fit(X, y).splits_
+        for mine, theirs in zip(splits, own, strict=True):
+            np.testing.assert_array_equal(mine[1], theirs[1])
 
 
 def test_few_rows_are_refused(frame):

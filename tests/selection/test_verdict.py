@@ -1,11 +1,14 @@
 """The answer in words: what is called a finding, and what a reader is warned of."""
 
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from kernelknife.selection import Feature, HeldOut, Score, find_warnings, headline
+from kernelknife.kernels import RBF, Additive
+from kernelknife.report import build_report
+from kernelknife.selection import Feature, HeldOut, Score, find_warnings, headline, select_features
 
 
 def features(*facts):
@@ -71,34 +74,47 @@ def test_warnings(sure):
 def test_a_machine_of_all_columns_is_no_selection(sure):
     """Where all columns with equal weights do best, none of them is a finding."""
     search = Search([0.1, 0.2, 0.8, 0.9, 0.5, 0.6])
-    search.weighting_, search.splits_ = "equal", sure.search.splits_
-    kept = replace(sure, search=search, model=Model(0.3))
+    search.splits_ = sure.search.splits_
+    kept = replace(sure, search=search, model=Model(0.3, learn_weights=False))
     assert kept.keeps_all
     assert headline(kept).startswith("No selection: all 6 columns with equal weights predict")
-    asked = {**sure.settings, "n_features": 2}
-    assert "matter" in headline(replace(kept, settings=asked))
+    assert "matter" in headline(replace(kept, model=Model(0.3)))
 
 
 class Search:
     """What a search tells about the penalties it has tried."""
 
-    kernel_name_, weighting_ = "rbf", "penalised"
+    kernel_name_, kernel_ = "rbf", RBF()
 
-    def __init__(self, scores):
+    def __init__(self, scores, n_folds=(4, 4, 4)):
+        seen = np.repeat(n_folds, 2)
+        self.alphas_ = np.array([0.1, 0.3, 1.0])
         self.cv_results_ = {
             "kernel": np.repeat("rbf", 6),
-            "n_folds": np.full(6, 4),
-            "alpha": np.repeat([0.1, 0.3, 1.0], 2),
+            "n_folds": seen,
+            "alpha": np.repeat(self.alphas_, 2),
             "mean_test_score": np.array(scores),
             "standard_error": np.full(6, 0.02),
+            **{f"split{i}_test_score": np.where(i < seen, scores, np.nan) for i in range(4)},
         }
 
 
-class Model:
-    converged_ = True
+def test_a_fit_that_has_not_converged_has_advice_that_can_be_followed(sure):
+    model = copy(sure.model)
+    model.converged_ = False
+    unfinished = replace(sure, model=model)
+    (warning,) = find_warnings(unfinished)
+    assert "such as --alpha 3, or fewer columns make it easier" in warning
+    page = build_report(unfinished)
+    assert "no: see the warning at the top" in page
+    assert "max_iter" not in page
 
-    def __init__(self, alpha):
-        self.alpha = alpha
+
+class Model:
+    converged_, relax = True, False
+
+    def __init__(self, alpha, learn_weights=True):
+        self.alpha, self.learn_weights = alpha, learn_weights
 
 
 @pytest.mark.parametrize(
@@ -118,3 +134,32 @@ def test_an_alpha_at_the_end_of_its_grid_is_said(sure, scores, alpha, expected):
     warnings = " ".join(find_warnings(at_end))
     assert expected in warnings
     assert bool(expected) == bool(warnings)
+
+
+def test_an_alpha_that_a_first_look_has_ruled_out_was_tried(sure):
+    search = Search([0.1, 0.2, 0.8, 0.9, 0.5, 0.6], n_folds=(4, 4, 2))
+    search.splits_ = sure.search.splits_
+    assert find_warnings(replace(sure, search=search, model=Model(0.3))) == []
+    rising = Search([0.1, 0.2, 0.5, 0.6, 0.8, 0.9], n_folds=(2, 2, 4))
+    rising.splits_ = sure.search.splits_
+    (warning,) = find_warnings(replace(sure, search=rising, model=Model(1.0)))
+    assert "alpha 1 is the largest of those tried" in warning
+
+
+def test_a_weight_at_its_bound_is_said(frame):
+    """A quick wave needs a narrower kernel than gamma = 1 can give."""
+    wave = frame[["a", "b", "c"]].assign(y=np.sin(3 * frame["a"]))
+    options = {"alpha": 0.1, "folds": 2, "sparsity": 0.1}
+    bounded = select_features(wave, "y", kernel="rbf", **options)
+    assert bounded.features[0].weight == pytest.approx(1.0, abs=1e-4)
+    (warning,) = [text for text in find_warnings(bounded) if "bound 1" in text]
+    assert "The weight of a is at the bound 1: the kernel cannot follow finer changes" in warning
+    assert "larger gamma" in warning
+    narrow = select_features(wave, "y", kernel=RBF(gamma=25.0), **options)
+    assert "bound 1" not in " ".join(find_warnings(narrow))
+    # Equal weights have not been learned, and those of a sum of separate effects have no scale.
+    equal = copy(bounded.model).set_params(learn_weights=False)
+    assert "bound 1" not in " ".join(find_warnings(replace(bounded, model=equal)))
+    additive = copy(bounded.search)
+    additive.kernel_ = Additive()
+    assert "bound 1" not in " ".join(find_warnings(replace(bounded, search=additive)))

@@ -3,7 +3,7 @@
 They know problems and solvers, and nothing of estimators.
 """
 
-from kernelknife._search.count import solve_for_count
+from kernelknife._search.count import solve_for_count, solve_for_support
 from kernelknife._search.grid import sparsest_state
 from kernelknife._search.path import Trace, choose_start, follow_path
 from kernelknife._search.relaxation import equal_weights, fixed_weights, refit_without_penalty
@@ -30,5 +30,6 @@ __all__ = [
     "refit_without_penalty",
     "scaled_weights",
     "solve_for_count",
+    "solve_for_support",
     "sparsest_state",
 ]

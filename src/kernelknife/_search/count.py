@@ -8,7 +8,7 @@ from kernelknife._problem import Problem
 from kernelknife._search.path import Trace
 from kernelknife.solvers import Outcome, Solution, Solver
 
-__all__ = ["solve_for_count"]
+__all__ = ["solve_for_count", "solve_for_support"]
 
 LEAST_START = 1e-2  # smallest starting weight of a feature that is asked to stay
 PENALTY_FACTOR = 4.0  # by which the penalty is lowered until all of them stay
@@ -30,10 +30,22 @@ def solve_for_count(problem: Problem, solver: Solver, trace: Trace, n_select: in
     origin = trace.points[int(np.argmax(counts == more.min())) if len(more) else 0]
     # Features that the path does not have come in by the same order that ranks them.
     order = np.lexsort((-trace.tie_break, -origin.w))
-    kept = np.sort(order[:n_select])
-    alone = problem.restricted(kept)
-    solution = _keep_all(alone, solver, np.maximum(origin.w[kept], LEAST_START), origin.sparsity)
-    w = np.zeros_like(origin.w)
+    kept = order[:n_select]
+    start = np.zeros_like(origin.w)
+    start[kept] = np.maximum(origin.w[kept], LEAST_START)
+    return solve_for_support(problem, solver, start, origin.sparsity)
+
+
+def solve_for_support(
+    problem: Problem, solver: Solver, start: np.ndarray, sparsity: float
+) -> Solution:
+    """Return a solution that has exactly the weights that are positive at the start.
+
+    The penalty is lowered until all of them stay.
+    """
+    kept = np.flatnonzero(start)
+    solution = _keep_all(problem.restricted(kept), solver, start[kept], sparsity)
+    w = np.zeros_like(start)
     w[kept] = solution.w
     return replace(solution, w=w, state=None, left_at=None)
 

@@ -122,9 +122,12 @@ def show(selection):
     show_table(
         (selection.error_name, "mean", "standard error"), _error_rows(selection), numeric=(1, 2)
     )
+    out.print(f"The machine with all columns is scikit-learn's {selection.full_machine}.")
     if selection.quality is not None:
         out.print()
         _show_classes(selection.quality)
+        if selection.quality_in_words:
+            out.print(selection.quality_in_words)
 
 
 def _shown_features(selection):

@@ -172,9 +172,10 @@ def _fragment(body):
 def _body(selection, source, reading, command):
     """Return all pieces of the report, each under its heading."""
     pairs, jittered = pairs_piece(selection.table, selection.selected)
+    quality = selection.quality
     sections = [
         ("How sure", ABOUT_WEIGHTS, _features(selection)),
-        ("Which classes are told apart", ABOUT_CLASSES, classes_piece(selection.quality)),
+        ("Which classes are told apart", _about_classes(selection), classes_piece(quality)),
         ("Columns that say the same", ABOUT_STAND_INS, stand_ins_piece(selection.stand_ins)),
         ("How many columns", ABOUT_COUNTS, _counts(selection)),
         ("Feature paths", _about_paths(selection), _paths(selection)),
@@ -197,6 +198,11 @@ def _body(selection, source, reading, command):
     return "\n".join(part for part in parts if part)
 
 
+def _about_classes(selection):
+    """Return how to read the figures of single classes, and what they are measured on."""
+    return f"{ABOUT_CLASSES} {selection.quality_in_words}".rstrip()
+
+
 def _about_effects(selection):
     """Return how to read the effects of this kind of machine."""
     scores = ABOUT_SCORES if selection.table.task == "classification" else ""
@@ -212,7 +218,7 @@ def _about_paths(selection):
     shown, first = number(float(plain)), number(selection.error.mean)
     if shown == first:
         return ABOUT_PATHS
-    if selection.settings["n_features"] is not None or selection.settings["sparsity"] is not None:
+    if selection.asked:
         why = "is of the machine that was asked for, fitted anew on every fold"
     else:
         why = "is what every fold says of the setting that the other folds have chosen"
@@ -244,7 +250,11 @@ def _fold_errors(selection):
 
 
 def _chosen_point(selection):
-    """Return the index of the point of the path that is nearest to the chosen penalty."""
+    """Return the index of the point of the path that is nearest to the chosen machine."""
+    wanted = selection.settings["n_features"]
+    if wanted is not None:
+        counts = (_table_weights(selection) > 0).sum(axis=1)
+        return int(np.argmin(np.abs(counts - wanted)))
     sparsities = selection.search.path_.sparsities
     search, model = selection.search, selection.model
     # The search may have looked at some of the rows only, where penalties are on another scale.

@@ -43,9 +43,9 @@ def question_piece(selection, source) -> str:
         "sparsity": number(float(model.sparsity_)),
         "compared": f"{', '.join(dict.fromkeys(search.cv_results_['kernel']))}; "
         f"{search.n_paths_} paths in the folds",
-        "weights": WEIGHTING_WORDS[search.weighting_],
+        "weights": WEIGHTING_WORDS[selection.weighting],
         "folds": _describe_folds(selection),
-        "converged": "yes" if model.converged_ else "no: raise max_iter",
+        "converged": "yes" if model.converged_ else "no: see the warning at the top",
         "seed": str(selection.settings["random_state"]),
         "versions": ", ".join(f"{name} {v}" for name, v in selection.versions.items()),
         "date and time taken": f"{date.today().isoformat()}, {selection.seconds:.0f} s",

@@ -40,9 +40,11 @@ def _judgement(selection):
         gain, spread = number(selection.advantage.mean), number(selection.advantage.spread)
         words = f"The machine errs less than a constant guess by {gain} &plusmn; {spread}. "
     words += (
-        "Errors are means over the folds, with their standard errors. For the first, every fold "
-        "judges what the other folds have chosen, so that choosing among many settings does not "
-        "flatter it."
+        "Errors are means over the folds, with their standard errors. For "
+        f"{'the second' if selection.asked else 'the first two'}, every fold judges what the other "
+        "folds have chosen, so that choosing among many settings does not flatter "
+        f"{'it' if selection.asked else 'them'}. The machine with all columns is scikit-learn's "
+        f"{selection.full_machine}."
     )
     held_out = selection.held_out
     if held_out is not None:

@@ -19,9 +19,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from kernelknife._choice import as_errors
+from kernelknife._choice import PENALISED, as_errors, judged_by_others
+from kernelknife._search import solve_for_support
 from kernelknife._support.threads import limited_blas
-from kernelknife.estimators import KnifeClassifier, KnifeRegressor
+from kernelknife.estimators import (
+    KnifeClassifier,
+    KnifeRegressor,
+    make_solver,
+    prepare_job,
+    publish,
+)
 from kernelknife.selection.result import HeldOut, Score
 
 __all__ = [
@@ -40,6 +47,7 @@ NEAREST_KERNELS: dict[str, dict] = {
     "polynomial": {"kernel": "poly", "degree": 2, "coef0": 1.0},
 }
 GAUSSIAN = {"kernel": "rbf"}
+KERNEL_WORDS = {"linear": "linear", "poly": "quadratic", "rbf": "Gaussian"}
 
 
 @dataclass(frozen=True)
@@ -85,15 +93,36 @@ def choose_model(search, X, y, *, sparsity, n_features, n_jobs) -> Choice:
         return Choice(search.best_estimator_, errors, search.selection_frequency_, [])
     template = clone(search.best_estimator_).set_params(learn_weights=True)
     if n_features is not None:
-        # The path may jump over this number; ``at`` then solves for it exactly.
-        template.set_params(n_features_to_select=n_features)
-        model = search.path_.at(n_features=n_features)
+        found = search.path_.at(n_features=n_features)
+        template.set_params(n_features_to_select=n_features, relax=False)
+        model = _refit_found(template, found, search, X, y)
+        template.set_params(n_centers=found.n_centers)
     else:
         template.set_params(sparsity=sparsity)
         model = clone(template).fit(X, y)
     errors, models = _cross_validate(template, search, X, y, n_jobs, return_estimator=True)
     frequency = np.mean([fitted.get_support() for fitted in models], axis=0)
     return Choice(model, errors, frequency, models)
+
+
+def _refit_found(template, found, search, X, y):
+    """Return the machine of the columns that were found, fitted to all rows.
+
+    The search may have found them on some of the rows, and on fewer centres than a single fit can
+    have. Its penalty is lowered where one of them would leave.
+    """
+    model = clone(template)
+    job = prepare_job(model, X, y)
+    sparsity = float(found.sparsity_)
+    if job.problem.convex:
+        # As between folds and all rows: see the notes of KnifeRegressorCV.
+        searched = np.unique(np.concatenate([rows for split in search.splits_ for rows in split]))
+        sparsity *= len(X) / len(searched)
+    start = job.prepared.weight_values(found.weights_)
+    with limited_blas(len(X)):
+        solution = solve_for_support(job.problem, make_solver(model), start, sparsity)
+        publish(model, job, solution, [(search.path_.start, solution)])
+    return model
 
 
 def to_errors(scores, search):
@@ -185,10 +214,11 @@ def _balanced_error(y, predicted):
     return float(np.mean([np.mean(predicted[y == label] != label) for label in np.unique(y)]))
 
 
-def compare_models(search, X, y, *, task, n_jobs) -> tuple[np.ndarray, Score]:
-    """Return the errors of a constant by fold, and the error of a machine with all columns.
+def compare_models(search, X, y, *, task, n_jobs) -> tuple[np.ndarray, np.ndarray, str]:
+    """Return the errors by fold of a constant and of a machine with all columns, and its name.
 
-    The machine is tried with every ``alpha`` of the search, and the best one counts.
+    The machine is tried with every ``alpha`` of the search. As for the selection, every fold judges
+    the one that the other folds choose.
 
     Parameters
     ----------
@@ -199,14 +229,10 @@ def compare_models(search, X, y, *, task, n_jobs) -> tuple[np.ndarray, Score]:
     task : {"regression", "classification"}
     n_jobs : int or None
     """
+    n_centers = search.path_.model(0).n_centers
     machines = [
         _machine_with_all_columns(
-            task,
-            search.kernel_name_,
-            alpha,
-            X.shape[1],
-            search.path_.model(0).n_centers,
-            search.class_weight,
+            task, search.kernel_name_, alpha, X.shape[1], n_centers, search.class_weight
         )
         for alpha in search.alphas_
     ]
@@ -215,10 +241,26 @@ def compare_models(search, X, y, *, task, n_jobs) -> tuple[np.ndarray, Score]:
         # quite converged; neither changes what the comparison says.
         warnings.simplefilter("ignore")
         constant_errors, _ = _cross_validate(_constant(task), search, X, y, n_jobs)
-        scores = [
-            mean_score(_cross_validate(machine, search, X, y, n_jobs)[0]) for machine in machines
-        ]
-    return constant_errors, min(scores, key=lambda score: score.mean)
+        errors = [_cross_validate(machine, search, X, y, n_jobs)[0] for machine in machines]
+    name = _name_machine(task, search.kernel_name_, n_centers)
+    return constant_errors, _errors_of_others_choice(np.array(errors), search.splits_), name
+
+
+def _errors_of_others_choice(errors, splits):
+    """Return every fold's error of the machine that the other folds choose.
+
+    The least mean over the folds is partly luck, and the selection has no such advantage.
+
+    Parameters
+    ----------
+    errors : ndarray of shape (n_machines, n_folds)
+    splits : list of (ndarray, ndarray)
+    """
+    table = {f"split{i}_test_score": -fold for i, fold in enumerate(errors.T)}
+    # To the rule that chooses they differ in nothing but their scores.
+    table["weighting"] = np.full(len(errors), PENALISED, dtype=object)
+    table["mean_n_features"] = np.ones(len(errors))
+    return -judged_by_others(table, splits, "min")
 
 
 def _constant(task):
@@ -245,3 +287,11 @@ def _machine_with_all_columns(task, kernel, alpha, n_columns, n_centers, class_w
     return make_pipeline(
         *steps, TransformedTargetRegressor(regressor, transformer=StandardScaler())
     )
+
+
+def _name_machine(task, kernel, n_centers):
+    """Return in words which machine of scikit-learn uses all columns."""
+    words = KERNEL_WORDS[NEAREST_KERNELS.get(kernel, GAUSSIAN)["kernel"]]
+    kind = "kernel ridge regression" if task == "regression" else "support vector machine"
+    centers = "" if n_centers is None else f" on {n_centers} centres"
+    return f"{kind} with a {words} kernel{centers}"

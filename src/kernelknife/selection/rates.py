@@ -12,7 +12,7 @@ from kernelknife.knockoffs import KnifeKnockoffs
 from kernelknife.stability import PATH_TOL, KnifeStability
 from kernelknife.tables import TableEncoder, TableError
 
-__all__ = ["ColumnRate", "ErrorRate", "check_rates", "find_rates"]
+__all__ = ["ColumnRate", "ErrorRate", "check_knockoffs", "check_rates", "find_rates"]
 
 
 @dataclass(frozen=True)
@@ -103,6 +103,20 @@ def check_rates(stability: bool, max_false: float, fdr: float | None) -> None:
         raise TableError(f"The false discovery rate must lie between 0 and 1, got {fdr:g}.")
 
 
+def check_knockoffs(encoder: TableEncoder, group: str | None) -> None:
+    """Raise where knockoffs cannot be made of the columns, or their rate would not hold."""
+    if group is not None:
+        raise TableError(
+            f"Knockoffs need rows that are independent of each other, and rows of one {group} are "
+            "not: use --stability, which keeps them together, or leave out --group."
+        )
+    if len(np.unique(encoder.feature_groups_)) < len(encoder.feature_groups_):
+        raise TableError(
+            "Knockoffs are made of single columns, and the table has text columns: use "
+            "--stability, or leave the text columns out with --drop."
+        )
+
+
 def find_rates(
     model: Any,
     encoder: TableEncoder,
@@ -145,11 +159,6 @@ def find_rates(
             return _rate("stability", votes, shares, encoder, count, votes.error_bound_, note)
         if fdr is None:
             return None
-        if len(np.unique(encoder.feature_groups_)) < len(encoder.feature_groups_):
-            raise TableError(
-                "Knockoffs are made of single columns, and the table has text columns: use "
-                "--stability, or leave the text columns out with --drop."
-            )
         # Kernels of joint functions make weak races: the additive one is the method's default.
         own = None
         if check_kernel(model.kernel).convex:

@@ -269,8 +269,10 @@ class Selection:
         All columns: the selected ones first, by weight.
     error, constant_error, full_error : Score
         Errors on the same folds: of the chosen model, of a constant, and of a kernel machine that
-        uses all columns with equal weights. For the first, every fold judges what the other folds
-        have chosen, so that choosing among many settings does not flatter it.
+        uses all columns with equal weights. For the first and the last, every fold judges what the
+        other folds have chosen, so that choosing among many settings does not flatter them.
+    full_machine : str
+        Which machine of scikit-learn uses all columns, in words.
     advantage : Score
         The constant's error minus that error, fold by fold.
     error_name : str
@@ -321,6 +323,7 @@ class Selection:
     error: Score
     constant_error: Score
     full_error: Score
+    full_machine: str
     advantage: Score
     error_name: str
     held_out: HeldOut | None
@@ -376,10 +379,24 @@ class Selection:
         return sure and (self.held_out is None or self.held_out.error < self.held_out.constant)
 
     @property
+    def asked(self) -> bool:
+        """Whether a penalty or a number of columns was asked for and not left to the folds."""
+        return any(self.settings[name] is not None for name in ("sparsity", "n_features"))
+
+    @property
+    def weighting(self) -> str:
+        """What has become of the weights: "penalised", "relaxed" or "equal".
+
+        That of a model that was asked for may differ from ``search.weighting_``.
+        """
+        if not self.model.learn_weights:
+            return "equal"
+        return "relaxed" if self.model.relax else "penalised"
+
+    @property
     def keeps_all(self) -> bool:
         """Whether the folds preferred all columns with equal weights to every shorter list."""
-        asked = any(self.settings[name] is not None for name in ("sparsity", "n_features"))
-        return self.search.weighting_ == "equal" and not asked
+        return self.weighting == "equal"
 
     @property
     def rows_searched(self) -> int:
@@ -399,6 +416,17 @@ class Selection:
         if self.keeps_all:
             words += " All columns with equal weights did better than every shorter list."
         return words
+
+    @property
+    def quality_in_words(self) -> str:
+        """Say why the figures of single classes look better than the error, where they do."""
+        if self.quality is None or self.asked:
+            return ""
+        return (
+            "Figures of single classes are those of the chosen setting on the folds that have "
+            "chosen it, and so a little too good; the error of the selected columns is what every "
+            "fold says of the setting that the other folds choose."
+        )
 
     @property
     def loses_to_all(self) -> bool:
@@ -459,6 +487,7 @@ class Selection:
                 "standard_error": self.error.spread,
                 "constant": self.constant_error.mean,
                 "all_features": self.full_error.mean,
+                "all_features_machine": self.full_machine,
                 "advantage_over_constant": self.advantage.mean,
                 "advantage_standard_error": self.advantage.spread,
                 "held_out": None if self.held_out is None else vars(self.held_out),

@@ -26,7 +26,7 @@ from kernelknife.selection.quick import (
     draw_quick_rows,
     quick_centers,
 )
-from kernelknife.selection.rates import check_rates, find_rates
+from kernelknife.selection.rates import check_knockoffs, check_rates, find_rates
 from kernelknife.selection.result import Feature, Selection
 from kernelknife.selection.splitting import FEWEST_ROWS, split_held_out
 from kernelknife.stand_ins import fold_of_rows
@@ -35,6 +35,7 @@ from kernelknife.tables import TableEncoder, TableError, make_table
 __all__ = ["select_features"]
 
 DEFAULT_FOLDS = 5  # what the cross-validated estimators use, once or repeatedly
+FEWEST_FOLDS = 2
 MOST_CLASSES_NAMED = 5  # in a message
 ERROR_NAMES = {"regression": "mean squared error", "classification": "share of wrong classes"}
 BALANCED_ERROR_NAME = "balanced share of wrong classes"
@@ -115,8 +116,8 @@ def select_features(
         Choose the penalties of the least error, or those of the fewest columns within one standard
         error of it.
     folds : int or splitter, default=None
-        Number of folds, or a splitter of scikit-learn. None is five folds, and twice five
-        below 200 rows.
+        Number of folds, or a splitter of scikit-learn. None is five folds, twice five below 200
+        rows, and as many as the rarest class has rows where these are fewer than five.
     hold_out : float or str, default=0.0
         Share of the rows (or of the groups, if there are any) that is kept for judging alone, or a
         column and the value that marks these rows, such as ``"split=test"``.
@@ -130,7 +131,8 @@ def select_features(
         Largest expected number of false columns among those that the votes keep.
     fdr : float, default=None
         Largest expected share of false columns among those that beat their knockoffs; see
-        :class:`kernelknife.KnifeKnockoffs`. None draws no knockoffs.
+        :class:`kernelknife.KnifeKnockoffs`. None draws no knockoffs. Text columns and a ``group``
+        are refused: knockoffs are of single columns, and of rows that are independent.
     quick : bool, default=False
         Whether a first answer within about ten seconds is enough: on at most 1,000 rows, fewer for
         many columns or classes, with the linear and the Gaussian kernel, one ``alpha``, three folds
@@ -173,6 +175,8 @@ def select_features(
     _check_size(table, n_features)
     train, held = split_held_out(table, 0.0 if marked else hold_out, random_state)
     encoder = TableEncoder(impute=impute).fit(table.features.iloc[train])
+    if fdr is not None:
+        check_knockoffs(encoder, group)
     if loss is not None:
         check_loss(loss, table.task)
     if class_weight is not None and table.task == "regression":
@@ -181,7 +185,9 @@ def select_features(
         )
     options = chosen_options(quick, kernel=kernel, alpha=alpha, folds=folds, n_centers=n_centers)
     _check_groups(table, train, options.get("cv"))
-    _check_classes(table, table.target[train], options.get("cv"))
+    fewer = _fewer_folds(table, table.target[train], options.get("cv"), asked=folds is not None)
+    if fewer is not None:
+        options["cv"] = fewer
     if quick:
         train = train[
             draw_quick_rows(
@@ -208,13 +214,17 @@ def select_features(
     if tell is not None:
         for note in table.notes:
             tell(note)
+        if fewer is not None:
+            tell(f"{fewer} folds, because the rarest class of {target} has {fewer} rows")
         tell(f"selecting among {table.features.shape[1]} columns with {len(X)} rows")
         tell(announce_search(search, table.task, X, y, quick=quick))
     search.fit(X, y, groups=groups)
     choice = choose_model(search, X, y, sparsity=sparsity, n_features=n_features, n_jobs=n_jobs)
     features = _describe_features(choice, search, encoder)
     selected = [feature.name for feature in features if feature.selected]
-    constant_errors, full_error = compare_models(search, X, y, task=table.task, n_jobs=n_jobs)
+    constant_errors, full_errors, full_machine = compare_models(
+        search, X, y, task=table.task, n_jobs=n_jobs
+    )
     rates = find_rates(
         choice.model,
         encoder,
@@ -234,7 +244,8 @@ def select_features(
         features=features,
         error=mean_score(choice.errors),
         constant_error=mean_score(constant_errors),
-        full_error=full_error,
+        full_error=mean_score(full_errors),
+        full_machine=full_machine,
         advantage=advantage_over_constant(constant_errors, choice, search.splits_),
         error_name=ERROR_NAMES[table.task] if class_weight is None else BALANCED_ERROR_NAME,
         held_out=judge_held_out(choice.model, X, y, Z, table.target[held]),
@@ -298,33 +309,41 @@ def _check_groups(table, train, folds):
         )
 
 
-def _check_classes(table, y, folds):
-    """Raise where a class has too few rows for the folds, and name it.
+def _fewer_folds(table, y, folds, asked):
+    """Return as many folds as the rarest class has rows, None where that changes nothing.
 
-    Groups of rows are split as a whole, so that with them the number of rows says nothing; nor does
-    it for folds that are no number but a splitter of scikit-learn.
+    Folds that were asked for are kept, and a class with fewer rows is refused; so is a class of a
+    single row. Groups of rows are split as a whole, so that with them the number of rows says
+    nothing; nor does it for folds that are no number but a splitter of scikit-learn.
     """
     counted = folds is None or isinstance(folds, numbers.Integral)
     if table.task == "regression" or table.groups is not None or not counted:
-        return
-    n_folds = DEFAULT_FOLDS if folds is None else folds
+        return None
+    n_folds = DEFAULT_FOLDS if folds is None else int(folds)
     labels, counts = np.unique(y, return_counts=True)
-    rare = {str(label): int(n) for label, n in zip(labels, counts, strict=True) if n < n_folds}
-    if not rare:
-        return
+    fewest = int(counts.min())
+    needed = n_folds if asked else FEWEST_FOLDS
+    if fewest < needed:
+        sizes = {str(label): int(n) for label, n in zip(labels, counts, strict=True)}
+        raise TableError(_name_rare_classes(table.target_name, sizes, needed))
+    return fewest if fewest < n_folds else None
+
+
+def _name_rare_classes(target, sizes, n_folds):
+    """Say which classes have fewer rows than there are folds, and what can be done about it."""
+    rare = {label: n for label, n in sizes.items() if n < n_folds}
     hints = []
     for label in rare:
-        twins = [str(other) for other in labels if _plain(other) == _plain(label)]
-        twins.remove(label)
+        twins = [other for other in sizes if _plain(other) == _plain(label) and other != label]
         if twins:
             hints.append(f" {label!r} differs from {twins[0]!r} only in blanks or capitals.")
     shown = ", ".join(f"{label!r} ({n})" for label, n in list(rare.items())[:MOST_CLASSES_NAMED])
     advice = "Correct these classes, join them with others, or leave their rows out"
     if min(rare.values()) > 1:
         advice += f", or use --folds {min(rare.values())}"
-    raise TableError(
-        f"{n_folds} folds need {n_folds} rows of every class of {table.target_name}, and some have "
-        f"fewer: {shown}.{''.join(hints[:1])} {advice}."
+    return (
+        f"{n_folds} folds need {n_folds} rows of every class of {target}, and some have fewer: "
+        f"{shown}.{''.join(hints[:1])} {advice}."
     )
 
 

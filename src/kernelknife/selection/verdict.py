@@ -12,6 +12,7 @@ __all__ = ["find_warnings", "headline"]
 MOST_NAMED = 12  # columns that a sentence can name and still be read
 # In standard errors. At the end of a grid that is flat, going on would gain nothing.
 NOTABLE_GAIN = 0.5
+AT_BOUND = 0.9995  # weights from here on are shown as 1
 
 
 def headline(
@@ -130,8 +131,15 @@ def find_warnings(selection: Selection) -> list[str]:
     at_edge = _alpha_at_edge(selection)
     if at_edge:
         warnings.append(at_edge)
+    at_bound = _weights_at_bound(selection)
+    if at_bound:
+        warnings.append(at_bound)
     if not selection.model.converged_:
-        warnings.append("The fit on all rows has not converged: its weights are approximate.")
+        larger = number(10 * float(selection.model.alpha))
+        warnings.append(
+            "The fit on all rows has not converged: its weights are approximate. A larger alpha, "
+            f"such as --alpha {larger}, or fewer columns make it easier."
+        )
     return [*warnings, *(f"{note[0].upper()}{note[1:]}." for note in selection.table.doubts)]
 
 
@@ -166,20 +174,18 @@ def _doubt(selection):
 def _alpha_at_edge(selection):
     """Say that the error still falls at the first or the last alpha that was tried."""
     search, results = selection.search, selection.search.cv_results_
-    # Lines that a first look has ruled out have not seen all folds.
-    known = (results["kernel"] == search.kernel_name_) & (
-        results["n_folds"] == results["n_folds"].max()
-    )
-    alphas = np.unique(results["alpha"][known])
+    # An alpha that a first look has ruled out has been tried, too.
+    alphas = search.alphas_
     if len(alphas) < 2 or selection.model.alpha not in (alphas[0], alphas[-1]):
         return ""
     place, neighbour = (0, 1) if selection.model.alpha == alphas[0] else (-1, -2)
     chosen, other = alphas[place], alphas[neighbour]
-    here = np.flatnonzero(known & (results["alpha"] == chosen))
-    best = here[np.nanargmax(results["mean_test_score"][here])]
-    gain = results["mean_test_score"][best] - np.nanmax(
-        results["mean_test_score"][known & (results["alpha"] == other)]
-    )
+    rows = {alpha: _settings_of(search, alpha) for alpha in (chosen, other)}
+    # Folds are of unequal difficulty: the two are compared on those that both have seen.
+    n_folds = min(results["n_folds"][mine].min() for mine in rows.values())
+    means = {alpha: _means_on_first(results, mine, n_folds) for alpha, mine in rows.items()}
+    best = rows[chosen][np.nanargmax(means[chosen])]
+    gain = np.nanmax(means[chosen]) - np.nanmax(means[other])
     if gain <= NOTABLE_GAIN * results["standard_error"][best]:
         return ""
     beyond = number(float(chosen**2 / other))
@@ -187,4 +193,34 @@ def _alpha_at_edge(selection):
     return (
         f"The chosen alpha {number(float(chosen))} is the {word} of those tried, and clearly "
         f"better than the next: another one, such as --alpha {beyond}, may do better still."
+    )
+
+
+def _settings_of(search, alpha):
+    """Return the rows of the results that have the chosen kernel and an alpha."""
+    results = search.cv_results_
+    mine = (results["kernel"] == search.kernel_name_) & (results["alpha"] == alpha)
+    return np.flatnonzero(mine)
+
+
+def _means_on_first(results, rows, n_folds):
+    """Return the mean scores of some settings over the first folds."""
+    return np.mean([results[f"split{i}_test_score"][rows] for i in range(n_folds)], axis=0)
+
+
+def _weights_at_bound(selection):
+    """Say which columns would like to vary on a finer scale than the kernel has.
+
+    Only a kernel of distances has a scale for its weights to be a part of. Equal weights have not
+    been learned, and say nothing.
+    """
+    kernel = selection.search.kernel_
+    names = [feature.name for feature in selection.features if feature.weight >= AT_BOUND]
+    if not names or not kernel.translation_invariant or selection.weighting == "equal":
+        return ""
+    one = len(names) == 1
+    return (
+        f"The weight{'' if one else 's'} of {_names(names, str)} {'is' if one else 'are'} at the "
+        f"bound 1: the kernel cannot follow finer changes of {'it' if one else 'them'}. Another "
+        "--kernel, or in Python a kernel with a larger gamma, may do better."
     )
