@@ -29,6 +29,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernelknife._choice import (
     EQUAL,
+    FOLD_TOL,
     PENALISED,
     RELAXED,
     Data,
@@ -74,7 +75,14 @@ from kernelknife.kernels import Kernel
 from kernelknife.path import PathResult, check_sparsities
 from kernelknife.stand_ins import StandIns, fold_of_rows
 
-__all__ = ["KnifeClassifierCV", "KnifeRegressorCV", "SearchPlan", "needs_exact", "plan_search"]
+__all__ = [
+    "KnifeClassifierCV",
+    "KnifeRegressorCV",
+    "SearchPlan",
+    "needs_exact",
+    "options_of_folds",
+    "plan_search",
+]
 
 RULES = ("min", "1se")
 # Beyond so many rows the search uses centres, whose cost grows in proportion to the rows and not
@@ -136,6 +144,17 @@ def needs_exact(search, kernels: Iterable[Kernel]) -> bool:
     """Whether the loss of an estimator or one of the kernels has no machine on centres."""
     loss = resolved_loss(search)
     return loss.surrogate is not None or any(kernel.indefinite for kernel in kernels)
+
+
+def options_of_folds(search) -> dict[str, Any]:
+    """Return the options that a fitted search had in its folds, unlike the machine it has chosen.
+
+    Parameters
+    ----------
+    search : KnifeRegressorCV or KnifeClassifierCV
+        Fitted.
+    """
+    return {"n_centers": search._pick.line.template.n_centers, "tol": max(search.tol, FOLD_TOL)}
 
 
 class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEstimator):

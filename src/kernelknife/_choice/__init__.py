@@ -1,7 +1,7 @@
 """What cross-validation compares, how it drops what cannot win, and which setting it takes."""
 
 from kernelknife._choice.curves import Curve, as_errors, cv_curves, rows_of_path
-from kernelknife._choice.folds import Data, FoldScores, score_lines
+from kernelknife._choice.folds import FOLD_TOL, Data, FoldScores, score_lines
 from kernelknife._choice.pick import Pick, judged_by_others, pick_setting, tabulate
 from kernelknife._choice.race import Race, expected_paths
 from kernelknife._choice.settings import (
@@ -23,6 +23,7 @@ from kernelknife._choice.splits import (
 
 __all__ = [
     "EQUAL",
+    "FOLD_TOL",
     "PENALISED",
     "RELAXED",
     "Curve",

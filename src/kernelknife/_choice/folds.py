@@ -23,7 +23,7 @@ from kernelknife.estimators import Job, make_solver, prepare_job, publish_machin
 from kernelknife.machine import build_machine, final_coefficients
 from kernelknife.solvers import Solution
 
-__all__ = ["Data", "FoldScores", "score_lines"]
+__all__ = ["FOLD_TOL", "Data", "FoldScores", "score_lines"]
 
 # Refitting without the penalty undoes shrinkage, which hurts where a few features carry all. A
 # support of more features than this is close to that of no penalty at all.

@@ -4,12 +4,13 @@ import numbers
 import time
 
 import numpy as np
+from sklearn.base import clone
 
 from kernelknife._choice import kernels_to_compare
 from kernelknife._support.checks import check_number
 from kernelknife._support.versions import versions
 from kernelknife.losses import check_loss
-from kernelknife.model_selection import KnifeClassifierCV, KnifeRegressorCV
+from kernelknife.model_selection import KnifeClassifierCV, KnifeRegressorCV, options_of_folds
 from kernelknife.selection.classes import fit_folds, judge_classes
 from kernelknife.selection.comparison import (
     advantage_over_constant,
@@ -365,7 +366,10 @@ def _judge_classes(choice, search, X, y, table, train, n_jobs):
     """Return how well single classes are told apart, or None for a number."""
     if table.task == "regression":
         return None
-    models = choice.models or fit_folds(choice.model, search.splits_, X, y, n_jobs)
+    models = choice.models
+    if not models:
+        like_folds = clone(choice.model).set_params(**options_of_folds(search))
+        models = fit_folds(like_folds, search.splits_, X, y, n_jobs)
     return judge_classes(models, search.splits_, X, y, table.row_names[train])
 
 
