@@ -346,12 +346,11 @@ PAGE_BEGIN = """# Real tables
 This page compares our defaults, `KnifeClassifierCV()` and `KnifeRegressorCV()` as they come, with
 other methods on measured tables, where nobody knows which columns matter. The others are an RBF
 support vector machine with tuned penalty and width, a random forest of 500 trees, gradient
-boosting, and the lasso (for classes, logistic regression with an L1 penalty). There are three outer
-folds. Every method chooses its settings on the training rows of a fold, and the test rows judge it. The
-error is the balanced error of classes, and the share of the
-variance left for numbers. The tables stand in the order of the alphabet: every second one, from
-the first, was used to settle our defaults, and only the others judge them. Parkinson's is split
-by subject.
+boosting, and the lasso (for classes, logistic regression with an L1 penalty). There are three
+outer folds. Every method chooses its settings on the training rows of a fold, and the test rows
+judge it. The error is the balanced error of classes, and the share of the variance left for
+numbers. The tables stand in the order of the alphabet: every second one, from the first, was used
+to settle our defaults, and only the others judge them. Parkinson's is split by subject.
 
 This page is written by `python benchmarks/tables.py --page` from
 `benchmarks/results/tables.csv`.
