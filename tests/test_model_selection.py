@@ -13,6 +13,7 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, cross_va
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+import kernelknife.model_selection as model_selection
 from kernelknife import (
     KnifeClassifier,
     KnifeClassifierCV,
@@ -20,8 +21,9 @@ from kernelknife import (
     KnifeRegressorCV,
     knife_path,
 )
+from kernelknife._choice import score_lines
 from kernelknife.datasets import make_linear, make_sinusoidal, make_skin_of_orange
-from kernelknife.model_selection import plan_search
+from kernelknife.model_selection import options_of_folds, plan_search
 
 SMALL = {"kernel": "rbf", "sparsities": 10, "alphas": [0.1, 1.0], "cv": 3}
 
@@ -332,3 +334,38 @@ def test_a_plan_is_what_a_search_does(rng):
     # Neither the hinge nor the sigmoid kernel has a machine on centres.
     assert plan_search(KnifeClassifierCV("rbf", "hinge"), 10_000).n_centers is None
     assert plan_search(KnifeClassifierCV("sigmoid"), 10_000).n_centers is None
+
+
+def test_a_first_look_is_exact_and_sees_some_rows_of_every_class(monkeypatch):
+    X, y = make_skin_of_orange(400, 2, random_state=0)
+    rare = np.where(np.arange(400) % 40 == 0, 2, y)  # ten rows of a third class
+    seen = []
+
+    def spy(lines, data, train, *rest):
+        seen.append((lines[0].template.n_centers, len(train), np.bincount(data.y[train]).min()))
+        return score_lines(lines, data, train, *rest)
+
+    monkeypatch.setattr(model_selection, "score_lines", spy)
+    monkeypatch.setattr(model_selection, "FIRST_LOOK_ROWS", 100)
+    search = KnifeClassifierCV(
+        ["linear", "rbf"], alphas=[1.0, 10.0], sparsities=4, n_centers=50, cv=3, random_state=0
+    )
+    search.fit(X, rare)
+    looks = [entry for entry in seen if entry[0] is None]
+    assert len(looks) == 2 * 3
+    assert {n for _, n, _ in looks} <= set(range(100, 111))  # a rare class adds a few rows
+    assert min(least for *_, least in looks) >= 5
+    followed = [n for n_centers, n, _ in seen if n_centers == 50]
+    assert len(followed) == 2 * 3
+    assert min(followed) > 260
+
+
+def test_an_additive_kernel_is_exact_where_centres_do_not_span_its_columns():
+    rng = np.random.default_rng(0)
+    for p, expected in ((5, 300), (170, None)):
+        X = rng.normal(size=(1100, p))
+        search = KnifeRegressorCV(
+            "additive", alphas=1.0, sparsities=3, cv=2, relax=False, include_all=False
+        ).fit(X, np.sin(2.0 * X[:, 0]))
+        assert options_of_folds(search)["n_centers"] == expected
+        assert search.weights_[0] == search.weights_.max()

@@ -813,18 +813,7 @@ class _Runner:
 
     def __init__(self, data, splits, codes, search, task):
         self._data, self._splits, self._n_jobs, self._task = data, splits, search.n_jobs, task
-        # A few lines can be told apart on fewer rows than the best penalty needs.
-        self._some = [
-            train[
-                draw_rows(
-                    train if codes is None else codes[train],
-                    codes is not None,
-                    FIRST_LOOK_ROWS,
-                    search._seed,
-                )
-            ]
-            for train, _ in splits
-        ]
+        self._codes, self._seed = codes, search._seed
         self._starts = {}
 
     def __call__(self, batches, first_look):
@@ -833,10 +822,10 @@ class _Runner:
         with self._task.child("comparing", len(batches), ordered=False) as parent:
             for i, (lines, fold) in enumerate(batches):
                 train, test = self._splits[fold]
-                if first_look and len(self._some[fold]) < len(train):
+                if first_look and len(train) > FIRST_LOOK_ROWS:
+                    train = self._some_of(train)
                     # So few rows are faster without centres.
-                    train, exact = self._some[fold], {"n_centers": None}
-                    lines = [line.with_options(**exact) for line in lines]
+                    lines = [line.with_options(n_centers=None) for line in lines]
                 begin = self._starts.get((lines[0].kernel, fold))
                 child = parent.child("fold", len(lines), number=i)
                 jobs.append(delayed(score_lines)(lines, self._data, train, test, begin, child))
@@ -844,3 +833,10 @@ class _Runner:
         for (lines, fold), (_, begin) in zip(batches, found, strict=True):
             self._starts[lines[0].kernel, fold] = begin
         return [scores for scores, _ in found]
+
+    def _some_of(self, train):
+        """Return training rows of a first look: kernels and alphas are told apart by few."""
+        train = train[self._data.sample_weight[train] > 0]
+        classes = self._codes is not None
+        target = self._codes[train] if classes else train
+        return train[draw_rows(target, classes, FIRST_LOOK_ROWS, self._seed)]
