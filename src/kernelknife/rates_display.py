@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from kernelknife._support.optional import import_optional
-from kernelknife.display import ACCENT, COLOURS, DASHES, GREY, spread_labels
+from kernelknife.display.style import ACCENT, COLOURS, DASHES, GREY, spread_labels
 
 __all__ = ["StabilityDisplay"]
 

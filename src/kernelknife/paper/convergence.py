@@ -4,7 +4,7 @@ import numpy as np
 
 from kernelknife import KnifeRegressor
 from kernelknife.datasets import make_sinusoidal
-from kernelknife.display import COLOURS
+from kernelknife.display.style import COLOURS
 from kernelknife.losses import HuberizedHinge, SquaredHinge
 from kernelknife.paper.document import Table
 from kernelknife.paper.figures import new_figure

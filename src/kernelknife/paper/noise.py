@@ -4,7 +4,7 @@ import numpy as np
 from scipy.stats import chi2
 
 from kernelknife.datasets import make_skin_of_orange
-from kernelknife.display import COLOURS, GREY
+from kernelknife.display.style import COLOURS, GREY
 from kernelknife.paper.document import Table, Text
 from kernelknife.paper.figures import new_figure
 from kernelknife.paper.item import Claim, Item, format_mean, mean_and_error

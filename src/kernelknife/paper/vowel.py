@@ -7,7 +7,7 @@ from sklearn.svm import SVC
 
 from kernelknife import KnifeClassifierCV, knife_path
 from kernelknife.datasets import load_vowel
-from kernelknife.display import COLOURS
+from kernelknife.display.style import COLOURS
 from kernelknife.kernels import RBF
 from kernelknife.paper.document import Table, Text
 from kernelknife.paper.figures import draw_path, new_figure, path_rows
