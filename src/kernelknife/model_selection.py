@@ -59,6 +59,7 @@ from kernelknife._support.selecting import SelectedFeatures
 from kernelknife._support.threads import limited_blas
 from kernelknife._support.versions import CallbackSupportMixin, with_callbacks
 from kernelknife.estimators import (
+    STARTS,
     Job,
     KnifeClassifier,
     KnifeRegressor,
@@ -91,7 +92,7 @@ EXACT_ROWS, SEARCH_CENTERS = 1000, 300
 # The chosen machine has few columns and is fitted once: up to so many rows it is exact, beyond it
 # has more centres than the search.
 FINAL_EXACT_ROWS, FINAL_CENTERS = 3000, 500
-FIRST_LOOK_ROWS = 700  # training rows of a fold that kernels and alphas are told apart by
+FIRST_LOOK_ROWS = 600  # training rows of a fold that kernels and alphas are told apart by
 
 
 @dataclass(frozen=True)
@@ -299,8 +300,9 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
             race = Race(lines.make, runner, extends, shortens=np.ndim(grid) == 0)
             race.compare(alphas, len(splits), len(rows))
             self._choose(race)
+            start = runner.common_start(self.kernel_name_)
             with task.subtask("path", len(self._pick.line.penalties)) as path_task, limited_blas():
-                self._follow(lines, data, path_task)
+                self._follow(lines, data, start, path_task)
         return self
 
     def _check_words(self):
@@ -383,15 +385,22 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         selected = np.unpackbits(bits, axis=1, count=self.n_features_in_)
         self.selection_frequency_ = selected.mean(axis=0)
 
-    def _follow(self, lines, data, task):
-        """Follow the path of the chosen line on all rows, and fit the chosen machine."""
+    def _follow(self, lines, data, start, task):
+        """Follow the path of the chosen line on all rows, and fit the chosen machine.
+
+        ``start`` is the name of the start that was the best in all folds, None where they differ.
+        """
         pick = self._pick
         template = pick.line.template
         job = lines.job(pick.line.kernel).with_alpha(self.alpha_)
         if self.n_features_to_select is not None:
             self._follow_count(template, job, data, task)
             return
-        trace = trace_path(template, job, pick.line.penalties, task=task)
+        tracing = template
+        chooses = isinstance(self.start, str) and self.start == "auto" and not self.n_starts
+        if chooses and start in STARTS:
+            tracing = clone(template).set_params(start=start)
+        trace = trace_path(tracing, job, pick.line.penalties, task=task)
         # Models of the path have the groups as the user gave them, not as the folds need them.
         given = clone(template).set_params(feature_groups=self.feature_groups)
         self.path_ = PathResult.from_trace(given, job, trace)
@@ -621,7 +630,7 @@ class KnifeRegressorCV(RegressorMixin, _BaseKnifeCV):
 
     Notes
     -----
-    All kernels and alphas get a first look: a third of the penalties, on at most 700 training
+    All kernels and alphas get a first look: a third of the penalties, on at most 600 training
     rows of at most five folds, or of as many folds as have 800 test rows. The two that do best are
     then followed on all folds, and the best of everything on them is chosen. They have all
     penalties that the user gives, or of a number of ``sparsities`` those from just below the best
@@ -833,6 +842,14 @@ class _Runner:
         for (lines, fold), (_, begin) in zip(batches, found, strict=True):
             self._starts[lines[0].kernel, fold] = begin
         return [scores for scores, _ in found]
+
+    def common_start(self, kernel):
+        """Return the name of the start that won in every fold of a kernel, None where they differ.
+
+        On all rows it is then the only one to try.
+        """
+        names = {start.name for (mine, _), start in self._starts.items() if mine == kernel}
+        return names.pop() if len(names) == 1 else None
 
     def _some_of(self, train):
         """Return training rows of a first look: kernels and alphas are told apart by few."""
