@@ -361,8 +361,9 @@ PAGE_END = """## Where it falls behind
   which hardly counts them; the balanced error does. Forests cut single columns and need no
   scale, which suits chemical contents that are zero in most rows. `class_weight="balanced"` with
   `scoring="balanced_accuracy"` chooses in the spirit of this table.
-- **shipp**, **colon**, **breast cancer** and **ionosphere** have few wrong rows: of the 26 test rows of a fold of
-  shipp one wrong row of the rare class is eight points of the balanced error. The folds choose
+- **shipp**, **colon**, **breast cancer** and **ionosphere** have few wrong rows: of the 26 test
+  rows of a fold of shipp one wrong row of the rare class is eight points of the balanced error. The
+  folds choose
   by 51 or 41 rows there, among hundreds of settings, and sometimes choose a short list where the
   machine of all columns, which the SVM is, does better. From one version of the search to the
   next, colon went from 0.174 to 0.203 and ionosphere from 0.080 to 0.086: so much is chance.
