@@ -136,3 +136,21 @@ def test_a_fit_descends_and_finds_the_planted_features(loss, rng):
     assert solution.converged
     assert set(np.flatnonzero(solution.w)) == {2, 5}
     assert (np.diff(solution.history) <= 0).all()
+
+
+@pytest.mark.parametrize("seed", range(1, 5))
+def test_a_step_that_overshoots_takes_its_best_length(seed):
+    """Nearly separable classes and a tiny alpha: whole Newton steps of a hinge overshoot."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(300, 6))
+    y = np.where(X[:, 0] * X[:, 1] + 0.2 * rng.normal(size=300) > 0, 1.0, -1.0)[:, None]
+    problem = with_centers(X, y, np.ones(300), X[:100], RBF(), SquaredHinge(), alpha=1e-4)
+    state = problem.solve(np.full(6, 0.6), tol=1e-8)
+    value, C, b = state.smooth, state.inner.C, state.inner.b
+    assert problem.value(state.w, C, b, 0.0) == pytest.approx(value, rel=1e-9)
+    # It is the minimum: nothing nearby is lower, in any direction that was tried.
+    for size in (1e-3, 1e-1):
+        dC, db = size * rng.normal(size=C.shape), size * rng.normal(size=b.shape)
+        assert problem.value(state.w, C + dC, b + db, 0.0) >= value * (1.0 - 1e-9)
+    # With shares of a step that are guessed it takes 77 to the limit of 100.
+    assert state.inner.solves < 65
