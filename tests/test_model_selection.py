@@ -23,6 +23,7 @@ from kernelknife import (
 )
 from kernelknife._choice import score_lines
 from kernelknife.datasets import make_linear, make_sinusoidal, make_skin_of_orange
+from kernelknife.estimators import trace_path
 from kernelknife.model_selection import options_of_folds, plan_search
 
 SMALL = {"kernel": "rbf", "sparsities": 10, "alphas": [0.1, 1.0], "cv": 3}
@@ -369,3 +370,31 @@ def test_an_additive_kernel_is_exact_where_centres_do_not_span_its_columns():
         ).fit(X, np.sin(2.0 * X[:, 0]))
         assert options_of_folds(search)["n_centers"] == expected
         assert search.weights_[0] == search.weights_.max()
+
+
+@pytest.mark.parametrize(
+    ("seed", "given", "expected"),
+    [(0, "auto", "auto"), (1, "auto", "scaled"), (1, "laplace", "laplace")],
+)
+def test_the_path_on_all_rows_tries_only_the_start_that_won_in_every_fold(
+    monkeypatch, seed, given, expected
+):
+    tried = []
+
+    def spy(template, *rest, **options):
+        tried.append(template.start)
+        return trace_path(template, *rest, **options)
+
+    monkeypatch.setattr(model_selection, "trace_path", spy)
+    X, y = make_sinusoidal(150, 2, random_state=seed)  # at seed 0 the folds differ
+    search = KnifeRegressorCV("rbf", alphas=0.1, sparsities=5, cv=3, start=given).fit(X, y)
+    assert tried == [expected]
+    assert search.best_estimator_.start == given
+
+
+def test_a_number_of_folds_leaves_the_search_on_some_rows():
+    X, y = make_sinusoidal(200, 2, random_state=0)
+    options = {"kernel": "rbf", "alphas": 1.0, "sparsities": 3, "search_rows": 90}
+    for cv, n_rows in ((3, 90), (KFold(3), 200)):
+        search = KnifeRegressorCV(**options, cv=cv, random_state=0).fit(X, y)
+        assert len(np.unique(np.concatenate(search.splits_[0]))) == n_rows
