@@ -93,8 +93,8 @@ class Kernel(BaseEstimator, ABC):
     expands : bool
         Whether the kernel sees a column through several functions of it, its basis.
     rugged : bool
-        Whether weights should be found a second time over smaller penalties, because the objective
-        has many local minima that a large penalty leads into at once.
+        Whether the objective has so many local minima that the way to a penalty matters: weights
+        are then found twice, at once and over smaller penalties, in a fit and once along a path.
     words : str
         What a machine of this kernel is, for readers who know no kernels.
     curve : callable or None
@@ -517,6 +517,7 @@ class Anova(_Expanding):
     ('x1', 'x4')
     """
 
+    rugged = True
     words = "separate effects, and columns that act together"
 
     def __init__(self, order=2, gamma=0.7, n_functions=6, n_knots=20):

@@ -6,7 +6,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from kernelknife import KnifeRegressor, knife_path
 from kernelknife._problem import coefficients
-from kernelknife.datasets import make_linear, make_sinusoidal
+from kernelknife._search.path import PROBE
+from kernelknife.datasets import make_linear, make_separate_effects, make_sinusoidal
+from kernelknife.kernels import Anova
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +32,19 @@ def test_a_free_feature_stays_and_the_path_still_ends(sinusoid):
 def test_all_factorisations_are_counted(sinusoid):
     model = KnifeRegressor(n_features_to_select=3).fit(*sinusoid)
     assert model.n_solves_ > 50
+
+
+def test_a_rugged_path_gets_a_second_chance(monkeypatch):
+    """Features that small penalties have driven out come back where that lowers the objective."""
+    table = make_separate_effects(150, 14, random_state=1)
+    second = knife_path(table.data, table.target, kernel="anova", sparsities=20)
+    monkeypatch.setattr(Anova, "rugged", False)
+    first = knife_path(table.data, table.target, kernel="anova", sparsities=second.sparsities)
+    n = min(len(first), len(second))
+    chance = np.argmax(second.sparsities >= PROBE * 150)
+    assert_allclose(second.objective[:chance], first.objective[:chance], rtol=1e-6)
+    assert second.objective[chance] < 0.99 * first.objective[chance]
+    assert (second.objective[chance:n] < 1.001 * first.objective[chance:n]).all()
 
 
 def test_linear_path_follows_the_lasso():
