@@ -12,7 +12,6 @@ training rows alone.
 """
 
 import numbers
-import warnings
 from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -21,9 +20,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
-from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.feature_selection import SelectorMixin
-from sklearn.metrics import check_scoring
 from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted
 
@@ -42,10 +39,12 @@ from kernelknife._choice import (
     expected_paths,
     judged_by_others,
     kernels_to_compare,
+    make_scorer,
     make_splitter,
     penalties_of_line,
     pick_setting,
     score_lines,
+    score_name,
     tabulate,
 )
 from kernelknife._prepare import find_groups
@@ -275,8 +274,9 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         X, y = check_arrays(plain, X, y)
         self._take_names(plain)
         s = check_sample_weight(sample_weight, len(X))
-        scorer = self._make_scorer(plain, y, s)
-        self.score_name_ = self._score_name()
+        scoring = self._default_scoring if self.scoring is None else self.scoring
+        scorer = make_scorer(scoring, plain, y, s)
+        self.score_name_ = score_name(scoring)
         target, classes = self._split_target(y)
         rows = draw_rows(target, classes, self._search_rows(len(target)), self._seed)
         target, groups = target[rows], None if groups is None else np.asarray(groups)[rows]
@@ -333,38 +333,12 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         exact = n_rows <= EXACT_ROWS or needs_exact(self, [kernel])
         return None if exact else SEARCH_CENTERS
 
-    def _make_scorer(self, template, y, s):
-        """Return one scorer; one that takes no sample weights is called without them."""
-        scoring = self._default_scoring if self.scoring is None else self.scoring
-        if not (isinstance(scoring, str) or callable(scoring)):
-            raise ValueError(
-                "scoring must be one name or one callable, because it chooses the model; got "
-                f"{type(scoring).__name__}."
-            )
-        scorer = check_scoring(template, scoring)
-        if (s == 1).all() or _takes_weights(scorer, y):
-            return scorer
-        warnings.warn(
-            f"The scoring {self._score_name()!r} takes no sample weights: the folds are scored "
-            "without them.",
-            stacklevel=4,
-        )
-        return _Unweighted(scorer)
-
     def _take_names(self, template) -> None:
         """Take over number and names of the columns; names of an earlier fit are forgotten."""
         self.n_features_in_ = template.n_features_in_
         self.__dict__.pop("feature_names_in_", None)
         if hasattr(template, "feature_names_in_"):
             self.feature_names_in_ = template.feature_names_in_
-
-    def _score_name(self):
-        """What the scores are, in a word for pictures and reports."""
-        if isinstance(self.scoring, str):
-            return self.scoring
-        if self.scoring is None:
-            return self._default_scoring
-        return getattr(self.scoring, "__name__", "score")
 
     def _choose(self, race):
         """Take what the folds say, by both rules."""
@@ -747,30 +721,6 @@ class KnifeClassifierCV(ClassifierMixin, _BaseKnifeCV):
             One probability per class; those of a row add up to 1.
         """
         return self._chosen.predict_proba(X)
-
-
-class _Unweighted:
-    """A scorer that leaves out sample weights which its score cannot take."""
-
-    def __init__(self, scorer):
-        self.scorer = scorer
-
-    def __call__(self, estimator, X, y, sample_weight=None):
-        return self.scorer(estimator, X, y)
-
-
-def _takes_weights(scorer, y):
-    """Whether a scorer takes sample weights, tried on a constant prediction."""
-    dummy = DummyClassifier() if np.asarray(y).dtype.kind not in "f" else DummyRegressor()
-    zeros = np.zeros((len(y), 1))
-    try:
-        scorer(dummy.fit(zeros, y), zeros, y, sample_weight=np.ones(len(y)))
-    except TypeError:
-        return False
-    # Whatever else is wrong with a constant prediction is not about weights.
-    except Exception:
-        return True
-    return True
 
 
 class _Lines:

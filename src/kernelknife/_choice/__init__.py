@@ -4,6 +4,7 @@ from kernelknife._choice.curves import Curve, as_errors, cv_curves, rows_of_path
 from kernelknife._choice.folds import FOLD_TOL, Data, FoldScores, score_lines
 from kernelknife._choice.pick import Pick, judged_by_others, pick_setting, tabulate
 from kernelknife._choice.race import Race, expected_paths
+from kernelknife._choice.scoring import make_scorer, score_name
 from kernelknife._choice.settings import (
     EQUAL,
     PENALISED,
@@ -42,10 +43,12 @@ __all__ = [
     "expected_paths",
     "judged_by_others",
     "kernels_to_compare",
+    "make_scorer",
     "make_splitter",
     "penalties_of_line",
     "pick_setting",
     "rows_of_path",
     "score_lines",
+    "score_name",
     "tabulate",
 ]
