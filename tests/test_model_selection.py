@@ -24,7 +24,6 @@ from kernelknife import (
 from kernelknife._choice import score_lines
 from kernelknife.datasets import make_linear, make_sinusoidal, make_skin_of_orange
 from kernelknife.estimators import trace_path
-from kernelknife.model_selection import options_of_folds, plan_search
 
 SMALL = {"kernel": "rbf", "sparsities": 10, "alphas": [0.1, 1.0], "cv": 3}
 
@@ -321,22 +320,6 @@ def test_what_cannot_be_fitted_to_all_rows_is_said_before_the_search(rng):
     assert not hasattr(model, "cv_results_")
 
 
-def test_a_plan_is_what_a_search_does(rng):
-    X = rng.normal(size=(300, 3))
-    y = X[:, 0] ** 2 + 0.1 * rng.normal(size=300)
-    search = KnifeRegressorCV(["linear", "rbf"], alphas=1.0, search_rows=120, sparsities=4)
-    plan = plan_search(search, len(X))
-    search.fit(X, y)
-    assert list(plan.kernels) == ["linear", "rbf"]
-    assert plan.n_rows == len(np.unique(np.concatenate(search.splits_[0]))) == 120
-    assert (plan.n_folds, plan.n_paths) == (len(search.splits_), search.n_paths_)
-    assert plan.n_centers is None
-    assert plan_search(KnifeRegressorCV(), 10_000).n_centers == 300
-    # Neither the hinge nor the sigmoid kernel has a machine on centres.
-    assert plan_search(KnifeClassifierCV("rbf", "hinge"), 10_000).n_centers is None
-    assert plan_search(KnifeClassifierCV("sigmoid"), 10_000).n_centers is None
-
-
 def test_a_first_look_is_exact_and_sees_some_rows_of_every_class(monkeypatch):
     X, y = make_skin_of_orange(400, 2, random_state=0)
     rare = np.where(np.arange(400) % 40 == 0, 2, y)  # ten rows of a third class
@@ -359,17 +342,6 @@ def test_a_first_look_is_exact_and_sees_some_rows_of_every_class(monkeypatch):
     followed = [n for n_centers, n, _ in seen if n_centers == 50]
     assert len(followed) == 2 * 3
     assert min(followed) > 260
-
-
-def test_an_additive_kernel_is_exact_where_centres_do_not_span_its_columns():
-    rng = np.random.default_rng(0)
-    for p, expected in ((5, 300), (170, None)):
-        X = rng.normal(size=(1100, p))
-        search = KnifeRegressorCV(
-            "additive", alphas=1.0, sparsities=3, cv=2, relax=False, include_all=False
-        ).fit(X, np.sin(2.0 * X[:, 0]))
-        assert options_of_folds(search)["n_centers"] == expected
-        assert search.weights_[0] == search.weights_.max()
 
 
 @pytest.mark.parametrize(

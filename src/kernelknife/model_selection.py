@@ -13,8 +13,8 @@ training rows alone.
 
 import numbers
 from abc import abstractmethod
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,25 +27,26 @@ from sklearn.utils.validation import check_is_fitted
 from kernelknife._choice import (
     EQUAL,
     FOLD_TOL,
-    PENALISED,
     RELAXED,
+    CenterCounts,
     Data,
-    Line,
+    LineMaker,
     Race,
     alphas_to_try,
     check_splits,
-    default_folds,
     draw_rows,
     expected_paths,
     judged_by_others,
     kernels_to_compare,
     make_scorer,
     make_splitter,
-    penalties_of_line,
+    needs_exact,
     pick_setting,
+    rows_to_search,
     score_lines,
     score_name,
     tabulate,
+    weightings_to_compare,
 )
 from kernelknife._prepare import find_groups
 from kernelknife._rows import refuse_lazy_rows
@@ -59,7 +60,6 @@ from kernelknife._support.threads import limited_blas
 from kernelknife._support.versions import CallbackSupportMixin, with_callbacks
 from kernelknife.estimators import (
     STARTS,
-    Job,
     KnifeClassifier,
     KnifeRegressor,
     ProbabilityMethod,
@@ -71,79 +71,17 @@ from kernelknife.estimators import (
     resolved_loss,
     trace_path,
 )
-from kernelknife.kernels import Kernel
 from kernelknife.path import PathResult, check_sparsities
 from kernelknife.stand_ins import StandIns, fold_of_rows
 
 __all__ = [
     "KnifeClassifierCV",
     "KnifeRegressorCV",
-    "SearchPlan",
-    "needs_exact",
     "options_of_folds",
-    "plan_search",
 ]
 
 RULES = ("min", "1se")
-# Beyond so many rows the search uses centres, whose cost grows in proportion to the rows and not
-# with their cube.
-EXACT_ROWS, SEARCH_CENTERS = 1000, 300
-# The chosen machine has few columns and is fitted once: up to so many rows it is exact, beyond it
-# has more centres than the search.
-FINAL_EXACT_ROWS, FINAL_CENTERS = 3000, 500
 FIRST_LOOK_ROWS = 600  # training rows of a fold that kernels and alphas are told apart by
-
-
-@dataclass(frozen=True)
-class SearchPlan:
-    """What a search will do with so many rows, for those who wait for it.
-
-    Attributes
-    ----------
-    kernels : dict of Kernel
-        By name.
-    n_rows : int
-        Rows that it looks at.
-    n_folds, n_paths : int
-        The paths are a guess where the search for ``alpha`` may go on.
-    n_centers : int or None
-        Of the last kernel, the most general one; None is the exact method.
-    """
-
-    kernels: dict[str, Kernel]
-    n_rows: int
-    n_folds: int
-    n_paths: int
-    n_centers: int | None
-
-
-def plan_search(search, n_rows: int) -> SearchPlan:
-    """Return what a cross-validated estimator will do with so many rows.
-
-    Parameters
-    ----------
-    search : KnifeRegressorCV or KnifeClassifierCV
-        Not fitted.
-    n_rows : int
-    """
-    kernels = kernels_to_compare(search.kernel)
-    alphas, extends = alphas_to_try(search.alphas, kernels)
-    looked_at = search._search_rows(n_rows)
-    counted = isinstance(search.cv, numbers.Integral)
-    n_folds = int(search.cv) if counted else default_folds(looked_at)
-    return SearchPlan(
-        kernels,
-        looked_at,
-        n_folds,
-        expected_paths(alphas, extends, n_folds, looked_at),
-        search._search_centers(list(kernels.values())[-1], looked_at),
-    )
-
-
-def needs_exact(search, kernels: Iterable[Kernel]) -> bool:
-    """Whether the loss of an estimator or one of the kernels has no machine on centres."""
-    loss = resolved_loss(search)
-    return loss.surrogate is not None or any(kernel.indefinite for kernel in kernels)
 
 
 def options_of_folds(search) -> dict[str, Any]:
@@ -224,19 +162,14 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
     def _split_target(self, y):
         """Return the target for stratification, and whether it is one of classes."""
 
-    def _template(self, kernel, alpha, n_centers, grouping=None):
-        """Return the single estimator that every setting is an instance of.
-
-        ``grouping`` replaces groups by name, which mean nothing to a fold without a frame, and
-        those that are found in the columns, which are the same in all folds.
-        """
+    def _template(self, **changes):
+        """Return the single estimator that every setting is an instance of."""
         shared = set(self._single().get_params(deep=False)) & set(self.get_params(deep=False))
         options = {name: getattr(self, name) for name in shared}
         # Workers share the machine already, and all of them draw the same.
-        changes = {"n_jobs": None, "random_state": self._seed, "relax": False}
-        changes |= {"kernel": kernel, "alpha": alpha, "n_centers": n_centers}
-        if grouping is not None:
-            changes["feature_groups"] = grouping
+        options |= {"n_jobs": None, "random_state": self._seed}
+        # The folds choose these; every line has its own.
+        options |= {"relax": False, "n_centers": None}
         return self._single(**{**options, **changes})
 
     @with_callbacks
@@ -270,7 +203,8 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         state = self.random_state
         fixed = state is None or isinstance(state, numbers.Integral)
         self._seed: Any = state if fixed else draw_seed(state)
-        plain = self._template(next(iter(kernels.values())), 1.0, None)
+        first = next(iter(kernels))
+        plain = self._template(kernel=kernels[first])
         X, y = check_arrays(plain, X, y)
         self._take_names(plain)
         s = check_sample_weight(sample_weight, len(X))
@@ -278,18 +212,24 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         scorer = make_scorer(scoring, plain, y, s)
         self.score_name_ = score_name(scoring)
         target, classes = self._split_target(y)
-        rows = draw_rows(target, classes, self._search_rows(len(target)), self._seed)
+        looked_at = rows_to_search(len(target), self.search_rows, self.cv)
+        rows = draw_rows(target, classes, looked_at, self._seed)
         target, groups = target[rows], None if groups is None else np.asarray(groups)[rows]
         self._searched = rows
-        columns = ArrayRows(X, s=s, names=getattr(self, "feature_names_in_", None))
-        grouping = find_groups(self.feature_groups, columns, next(iter(kernels.values())))
+        names = getattr(self, "feature_names_in_", None)
+        # Groups by name mean nothing to a fold without a frame, and those that are found in the
+        # columns are the same in all folds.
+        grouping = find_groups(self.feature_groups, ArrayRows(X, s=s, names=names), kernels[first])
         data = Data(X, y, s, None if self.scoring is None else scorer)
         searched = data if len(rows) == len(X) else data.take(rows)
-        lines = _Lines(self, kernels, grouping, grid, searched)
-        lines.job(next(iter(kernels)))  # whatever is wrong with the rows is said before the folds
-        if searched is not data and needs_exact(self, kernels.values()):
+        template = self._template(kernel=kernels[first], feature_groups=grouping)
+        centers = CenterCounts(self.n_centers, resolved_loss(self))
+        weightings = weightings_to_compare(self.relax, self.include_all)
+        lines = LineMaker(template, kernels, centers, grid, weightings, searched, names)
+        lines.job(first)  # whatever is wrong with the rows is said before the folds
+        if searched is not data and needs_exact(centers.loss, kernels.values()):
             # The chosen machine will be exact on all rows, which may be too many for it.
-            prepare_job(self._template(next(iter(kernels.values())), 1.0, None, grouping), X, y, s)
+            prepare_job(copy(template), X, y, s)
         splitter = make_splitter(self.cv, target, classes, groups, self._seed)
         splits = list(splitter.split(searched.X, target, groups))
         check_splits(splits, target if classes else None, searched.sample_weight, groups)
@@ -313,25 +253,6 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
             raise ValueError(f"relax must be 'auto', True or False, got {self.relax!r}.")
         if self.search_rows is not None:
             check_number(self.search_rows, "search_rows", low=2, integer=True)
-
-    def _weightings(self):
-        """Return what may become of the weights, the simplest first."""
-        kinds = {False: (PENALISED,), True: (RELAXED,), "auto": (PENALISED, RELAXED)}[self.relax]
-        return (*kinds, EQUAL) if self.include_all else kinds
-
-    def _search_rows(self, n_rows):
-        """Return how many of so many rows the search looks at; a splitter splits all of them."""
-        counted = self.cv is None or isinstance(self.cv, numbers.Integral)
-        if self.search_rows is None or not counted:
-            return n_rows
-        return min(n_rows, self.search_rows)
-
-    def _search_centers(self, kernel, n_rows):
-        """Return the number of centres of a kernel's search, None for the exact method."""
-        if self.n_centers != "auto":
-            return self.n_centers
-        exact = n_rows <= EXACT_ROWS or needs_exact(self, [kernel])
-        return None if exact else SEARCH_CENTERS
 
     def _take_names(self, template) -> None:
         """Take over number and names of the columns; names of an earlier fit are forgotten."""
@@ -368,7 +289,7 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         template = pick.line.template
         job = lines.job(pick.line.kernel).with_alpha(self.alpha_)
         if self.n_features_to_select is not None:
-            self._follow_count(template, job, data, task)
+            self._follow_count(template, job, data, lines, task)
             return
         tracing = template
         chooses = isinstance(self.start, str) and self.start == "auto" and not self.n_starts
@@ -387,7 +308,7 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
             learn_weights=pick.weighting != EQUAL,
             feature_groups=self.feature_groups,
         )
-        final = self._final_centers(job, len(data.X))
+        final = lines.centers.of_chosen(job.prepared.kernel, len(data.X))
         w, anew, sparsity = point.w, False, self.sparsity_
         if final != template.n_centers or job.problem.n_rows < len(data.X):
             weights, seen = job.prepared.user_values(w), job.problem.total_weight
@@ -421,11 +342,12 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         self.weights_ = model.weights_
         self.n_iter_ = len(self.path_)
 
-    def _follow_count(self, template, job, data, task):
+    def _follow_count(self, template, job, data, lines, task):
         """Follow a path of the chosen line, and fit the machine with the number of features."""
         self.path_ = PathResult.from_trace(template, job, trace_path(template, job, task=task))
         self.path_.warn_not_converged(stacklevel=6)
-        model = clone(template).set_params(n_centers=self._final_centers(job, len(data.X)))
+        final = lines.centers.of_chosen(job.prepared.kernel, len(data.X))
+        model = clone(template).set_params(n_centers=final)
         model.fit(data.X, data.y, data.sample_weight)
         model.set_params(feature_groups=self.feature_groups)
         if job.prepared.rows.names is not None:
@@ -434,13 +356,6 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         self.sparsity_ = float(model.sparsity_)
         self.weights_ = model.weights_
         self.n_iter_ = len(self.path_)
-
-    def _final_centers(self, job: Job, n_rows: int):
-        """Return the number of centres of the chosen machine, None for the exact method."""
-        if self.n_centers != "auto":
-            return self.n_centers
-        exact = n_rows <= FINAL_EXACT_ROWS or needs_exact(self, [job.prepared.kernel])
-        return None if exact else FINAL_CENTERS
 
     # -- the chosen model -------------------------------------------------------------
 
@@ -721,50 +636,6 @@ class KnifeClassifierCV(ClassifierMixin, _BaseKnifeCV):
             One probability per class; those of a row add up to 1.
         """
         return self._chosen.predict_proba(X)
-
-
-class _Lines:
-    """Makes the lines of a race; every kernel's problem is built once for all rows."""
-
-    def __init__(self, search, kernels, grouping, grid, data):
-        self._search, self._kernels, self._grouping = search, kernels, grouping
-        self._grid, self._data = grid, data
-        self._jobs, self._n_centers = {}, {}
-
-    def job(self, kernel):
-        """Return the prepared rows of the search for one kernel."""
-        if kernel not in self._jobs:
-            n_rows = len(self._data.X)
-            self._n_centers[kernel] = self._search._search_centers(self._kernels[kernel], n_rows)
-            job = self._prepare(kernel)
-            lost = self._kernels[kernel].convex and not job.problem.convex
-            if lost and self._search.n_centers == "auto" and n_rows <= FINAL_EXACT_ROWS:
-                # So few centres do not span the columns of this kernel. Exactly it is convex, and
-                # its path begins with few columns: that takes a tenth of the time.
-                self._n_centers[kernel] = None
-                job = self._prepare(kernel)
-            job.prepared.rows.names = getattr(self._search, "feature_names_in_", None)
-            self._jobs[kernel] = job
-        return self._jobs[kernel]
-
-    def _prepare(self, kernel):
-        data = self._data
-        return prepare_job(self._template(kernel, 1.0), data.X, data.y, data.sample_weight)
-
-    def _template(self, kernel, alpha):
-        n_centers = self._n_centers[kernel]
-        return self._search._template(self._kernels[kernel], alpha, n_centers, self._grouping)
-
-    def make(self, kernel, alpha):
-        """Return the line of one kernel and one alpha."""
-        job = self.job(kernel)
-        if self._search.n_features_to_select is not None:
-            # Every fold has the penalty that keeps as many features.
-            return Line(kernel, self._template(kernel, alpha), np.array([np.nan]), (PENALISED,))
-        grid = self._grid
-        if np.ndim(grid) == 0:
-            grid = penalties_of_line(job.with_alpha(alpha).problem, int(grid))
-        return Line(kernel, self._template(kernel, alpha), grid, self._search._weightings())
 
 
 class _Runner:

@@ -1,8 +1,11 @@
 """What cross-validation compares, how it drops what cannot win, and which setting it takes."""
 
+from kernelknife._choice.centers import CenterCounts, needs_exact
 from kernelknife._choice.curves import Curve, as_errors, cv_curves, rows_of_path
 from kernelknife._choice.folds import FOLD_TOL, Data, FoldScores, score_lines
+from kernelknife._choice.lines import LineMaker
 from kernelknife._choice.pick import Pick, judged_by_others, pick_setting, tabulate
+from kernelknife._choice.plan import SearchPlan, plan_search, rows_to_search
 from kernelknife._choice.race import Race, expected_paths
 from kernelknife._choice.scoring import make_scorer, score_name
 from kernelknife._choice.settings import (
@@ -13,6 +16,7 @@ from kernelknife._choice.settings import (
     alphas_to_try,
     kernels_to_compare,
     penalties_of_line,
+    weightings_to_compare,
 )
 from kernelknife._choice.splits import (
     check_folds,
@@ -27,12 +31,15 @@ __all__ = [
     "FOLD_TOL",
     "PENALISED",
     "RELAXED",
+    "CenterCounts",
     "Curve",
     "Data",
     "FoldScores",
     "Line",
+    "LineMaker",
     "Pick",
     "Race",
+    "SearchPlan",
     "alphas_to_try",
     "as_errors",
     "check_folds",
@@ -45,10 +52,14 @@ __all__ = [
     "kernels_to_compare",
     "make_scorer",
     "make_splitter",
+    "needs_exact",
     "penalties_of_line",
     "pick_setting",
+    "plan_search",
     "rows_of_path",
+    "rows_to_search",
     "score_lines",
     "score_name",
     "tabulate",
+    "weightings_to_compare",
 ]
