@@ -21,7 +21,6 @@ from kernelknife import (
     KnifeRegressorCV,
     knife_path,
 )
-from kernelknife._choice import score_lines
 from kernelknife.datasets import make_linear, make_sinusoidal, make_skin_of_orange
 from kernelknife.estimators import trace_path
 
@@ -318,30 +317,6 @@ def test_what_cannot_be_fitted_to_all_rows_is_said_before_the_search(rng):
     ):
         model.fit(X, X[:, 0] > 0)
     assert not hasattr(model, "cv_results_")
-
-
-def test_a_first_look_is_exact_and_sees_some_rows_of_every_class(monkeypatch):
-    X, y = make_skin_of_orange(400, 2, random_state=0)
-    rare = np.where(np.arange(400) % 40 == 0, 2, y)  # ten rows of a third class
-    seen = []
-
-    def spy(lines, data, train, *rest):
-        seen.append((lines[0].template.n_centers, len(train), np.bincount(data.y[train]).min()))
-        return score_lines(lines, data, train, *rest)
-
-    monkeypatch.setattr(model_selection, "score_lines", spy)
-    monkeypatch.setattr(model_selection, "FIRST_LOOK_ROWS", 100)
-    search = KnifeClassifierCV(
-        ["linear", "rbf"], alphas=[1.0, 10.0], sparsities=4, n_centers=50, cv=3, random_state=0
-    )
-    search.fit(X, rare)
-    looks = [entry for entry in seen if entry[0] is None]
-    assert len(looks) == 2 * 3
-    assert {n for _, n, _ in looks} <= set(range(100, 111))  # a rare class adds a few rows
-    assert min(least for *_, least in looks) >= 5
-    followed = [n for n_centers, n, _ in seen if n_centers == 50]
-    assert len(followed) == 2 * 3
-    assert min(followed) > 260
 
 
 @pytest.mark.parametrize(

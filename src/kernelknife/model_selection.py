@@ -18,7 +18,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import indexable
@@ -32,6 +31,7 @@ from kernelknife._choice import (
     Data,
     LineMaker,
     Race,
+    Runner,
     alphas_to_try,
     check_splits,
     draw_rows,
@@ -43,7 +43,6 @@ from kernelknife._choice import (
     needs_exact,
     pick_setting,
     rows_to_search,
-    score_lines,
     score_name,
     tabulate,
     weightings_to_compare,
@@ -81,7 +80,6 @@ __all__ = [
 ]
 
 RULES = ("min", "1se")
-FIRST_LOOK_ROWS = 600  # training rows of a fold that kernels and alphas are told apart by
 
 
 def options_of_folds(search) -> dict[str, Any]:
@@ -232,11 +230,12 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
             prepare_job(copy(template), X, y, s)
         splitter = make_splitter(self.cv, target, classes, groups, self._seed)
         splits = list(splitter.split(searched.X, target, groups))
-        check_splits(splits, target if classes else None, searched.sample_weight, groups)
+        codes = target if classes else None
+        check_splits(splits, codes, searched.sample_weight, groups)
         self.splits_ = [(rows[train], rows[test]) for train, test in splits]
         self.n_paths_ = expected_paths(alphas, extends, len(splits), len(rows))
         with root_task(self, "cv", None) as task:
-            runner = _Runner(searched, splits, target if classes else None, self, task)
+            runner = Runner(searched, splits, codes, self.n_jobs, self._seed, task)
             race = Race(lines.make, runner, extends, shortens=np.ndim(grid) == 0)
             race.compare(alphas, len(splits), len(rows))
             self._choose(race)
@@ -636,45 +635,3 @@ class KnifeClassifierCV(ClassifierMixin, _BaseKnifeCV):
             One probability per class; those of a row add up to 1.
         """
         return self._chosen.predict_proba(X)
-
-
-class _Runner:
-    """Runs batches of lines on folds in parallel, and remembers where their paths began."""
-
-    def __init__(self, data, splits, codes, search, task):
-        self._data, self._splits, self._n_jobs, self._task = data, splits, search.n_jobs, task
-        self._codes, self._seed = codes, search._seed
-        self._starts = {}
-
-    def __call__(self, batches, first_look):
-        """Return the scores of every line of every batch."""
-        jobs = []
-        with self._task.child("comparing", len(batches), ordered=False) as parent:
-            for i, (lines, fold) in enumerate(batches):
-                train, test = self._splits[fold]
-                if first_look and len(train) > FIRST_LOOK_ROWS:
-                    train = self._some_of(train)
-                    # So few rows are faster without centres.
-                    lines = [line.with_options(n_centers=None) for line in lines]
-                begin = self._starts.get((lines[0].kernel, fold))
-                child = parent.child("fold", len(lines), number=i)
-                jobs.append(delayed(score_lines)(lines, self._data, train, test, begin, child))
-            found = Parallel(n_jobs=self._n_jobs)(jobs)
-        for (lines, fold), (_, begin) in zip(batches, found, strict=True):
-            self._starts[lines[0].kernel, fold] = begin
-        return [scores for scores, _ in found]
-
-    def common_start(self, kernel):
-        """Return the name of the start that won in every fold of a kernel, None where they differ.
-
-        On all rows it is then the only one to try.
-        """
-        names = {start.name for (mine, _), start in self._starts.items() if mine == kernel}
-        return names.pop() if len(names) == 1 else None
-
-    def _some_of(self, train):
-        """Return training rows of a first look: kernels and alphas are told apart by few."""
-        train = train[self._data.sample_weight[train] > 0]
-        classes = self._codes is not None
-        target = self._codes[train] if classes else train
-        return train[draw_rows(target, classes, FIRST_LOOK_ROWS, self._seed)]

@@ -7,6 +7,7 @@ from kernelknife._choice.lines import LineMaker
 from kernelknife._choice.pick import Pick, judged_by_others, pick_setting, tabulate
 from kernelknife._choice.plan import SearchPlan, plan_search, rows_to_search
 from kernelknife._choice.race import Race, expected_paths
+from kernelknife._choice.running import Runner
 from kernelknife._choice.scoring import make_scorer, score_name
 from kernelknife._choice.settings import (
     EQUAL,
@@ -39,6 +40,7 @@ __all__ = [
     "LineMaker",
     "Pick",
     "Race",
+    "Runner",
     "SearchPlan",
     "alphas_to_try",
     "as_errors",
