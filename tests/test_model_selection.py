@@ -13,7 +13,6 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, cross_va
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-import kernelknife.model_selection as model_selection
 from kernelknife import (
     KnifeClassifier,
     KnifeClassifierCV,
@@ -22,7 +21,6 @@ from kernelknife import (
     knife_path,
 )
 from kernelknife.datasets import make_linear, make_sinusoidal, make_skin_of_orange
-from kernelknife.estimators import trace_path
 
 SMALL = {"kernel": "rbf", "sparsities": 10, "alphas": [0.1, 1.0], "cv": 3}
 
@@ -317,26 +315,6 @@ def test_what_cannot_be_fitted_to_all_rows_is_said_before_the_search(rng):
     ):
         model.fit(X, X[:, 0] > 0)
     assert not hasattr(model, "cv_results_")
-
-
-@pytest.mark.parametrize(
-    ("seed", "given", "expected"),
-    [(0, "auto", "auto"), (1, "auto", "scaled"), (1, "laplace", "laplace")],
-)
-def test_the_path_on_all_rows_tries_only_the_start_that_won_in_every_fold(
-    monkeypatch, seed, given, expected
-):
-    tried = []
-
-    def spy(template, *rest, **options):
-        tried.append(template.start)
-        return trace_path(template, *rest, **options)
-
-    monkeypatch.setattr(model_selection, "trace_path", spy)
-    X, y = make_sinusoidal(150, 2, random_state=seed)  # at seed 0 the folds differ
-    search = KnifeRegressorCV("rbf", alphas=0.1, sparsities=5, cv=3, start=given).fit(X, y)
-    assert tried == [expected]
-    assert search.best_estimator_.start == given
 
 
 def test_a_number_of_folds_leaves_the_search_on_some_rows():

@@ -14,7 +14,6 @@ training rows alone.
 import numbers
 from abc import abstractmethod
 from copy import copy
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,6 @@ from sklearn.utils.validation import check_is_fitted
 from kernelknife._choice import (
     EQUAL,
     FOLD_TOL,
-    RELAXED,
     CenterCounts,
     Data,
     LineMaker,
@@ -34,8 +32,12 @@ from kernelknife._choice import (
     Runner,
     alphas_to_try,
     check_splits,
+    chosen_sparsity,
     draw_rows,
     expected_paths,
+    fit_chosen,
+    fit_count,
+    follow_line,
     judged_by_others,
     kernels_to_compare,
     make_scorer,
@@ -51,39 +53,33 @@ from kernelknife._prepare import find_groups
 from kernelknife._rows import refuse_lazy_rows
 from kernelknife._rows.arrays import ArrayRows
 from kernelknife._rows.opening import check_sample_weight
-from kernelknife._search import equal_weights, refit_without_penalty
 from kernelknife._support.checks import check_number
 from kernelknife._support.progress import root_task
 from kernelknife._support.selecting import SelectedFeatures
 from kernelknife._support.threads import limited_blas
 from kernelknife._support.versions import CallbackSupportMixin, with_callbacks
 from kernelknife.estimators import (
-    STARTS,
     KnifeClassifier,
     KnifeRegressor,
     ProbabilityMethod,
     check_arrays,
     draw_seed,
-    make_solver,
     prepare_job,
-    publish,
     resolved_loss,
     trace_path,
 )
 from kernelknife.path import PathResult, check_sparsities
 from kernelknife.stand_ins import StandIns, fold_of_rows
 
-__all__ = [
-    "KnifeClassifierCV",
-    "KnifeRegressorCV",
-    "options_of_folds",
-]
+__all__ = ["KnifeClassifierCV", "KnifeRegressorCV", "options_of_folds"]
 
 RULES = ("min", "1se")
 
 
 def options_of_folds(search) -> dict[str, Any]:
     """Return the options that a fitted search had in its folds, unlike the machine it has chosen.
+
+    It stands here because only the estimators know the line that they have chosen.
 
     Parameters
     ----------
@@ -197,10 +193,7 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         grid = check_sparsities(self.sparsities)
         refuse_lazy_rows(X, "Cross-validation")
         X, y, groups = indexable(X, y, groups)
-        # A generator would be another one in every worker.
-        state = self.random_state
-        fixed = state is None or isinstance(state, numbers.Integral)
-        self._seed: Any = state if fixed else draw_seed(state)
+        self._seed = self._fixed_seed()
         first = next(iter(kernels))
         plain = self._template(kernel=kernels[first])
         X, y = check_arrays(plain, X, y)
@@ -209,28 +202,20 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         scoring = self._default_scoring if self.scoring is None else self.scoring
         scorer = make_scorer(scoring, plain, y, s)
         self.score_name_ = score_name(scoring)
+        data = Data(X, y, s, None if self.scoring is None else scorer)
         target, classes = self._split_target(y)
         looked_at = rows_to_search(len(target), self.search_rows, self.cv)
-        rows = draw_rows(target, classes, looked_at, self._seed)
-        target, groups = target[rows], None if groups is None else np.asarray(groups)[rows]
-        self._searched = rows
-        names = getattr(self, "feature_names_in_", None)
-        # Groups by name mean nothing to a fold without a frame, and those that are found in the
-        # columns are the same in all folds.
-        grouping = find_groups(self.feature_groups, ArrayRows(X, s=s, names=names), kernels[first])
-        data = Data(X, y, s, None if self.scoring is None else scorer)
+        rows = self._searched = draw_rows(target, classes, looked_at, self._seed)
         searched = data if len(rows) == len(X) else data.take(rows)
-        template = self._template(kernel=kernels[first], feature_groups=grouping)
-        centers = CenterCounts(self.n_centers, resolved_loss(self))
-        weightings = weightings_to_compare(self.relax, self.include_all)
-        lines = LineMaker(template, kernels, centers, grid, weightings, searched, names)
+        lines = self._make_lines(kernels, grid, data, searched)
         lines.job(first)  # whatever is wrong with the rows is said before the folds
-        if searched is not data and needs_exact(centers.loss, kernels.values()):
+        if searched is not data and needs_exact(lines.centers.loss, kernels.values()):
             # The chosen machine will be exact on all rows, which may be too many for it.
-            prepare_job(copy(template), X, y, s)
-        splitter = make_splitter(self.cv, target, classes, groups, self._seed)
-        splits = list(splitter.split(searched.X, target, groups))
-        codes = target if classes else None
+            prepare_job(copy(lines.template), X, y, s)
+        codes = target[rows] if classes else None
+        groups = None if groups is None else np.asarray(groups)[rows]
+        splitter = make_splitter(self.cv, target[rows], classes, groups, self._seed)
+        splits = list(splitter.split(searched.X, target[rows], groups))
         check_splits(splits, codes, searched.sample_weight, groups)
         self.splits_ = [(rows[train], rows[test]) for train, test in splits]
         self.n_paths_ = expected_paths(alphas, extends, len(splits), len(rows))
@@ -252,6 +237,30 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
             raise ValueError(f"relax must be 'auto', True or False, got {self.relax!r}.")
         if self.search_rows is not None:
             check_number(self.search_rows, "search_rows", low=2, integer=True)
+
+    def _fixed_seed(self) -> Any:
+        """Return a number or None: a generator would be another one in every worker."""
+        state = self.random_state
+        fixed = state is None or isinstance(state, numbers.Integral)
+        return state if fixed else draw_seed(state)
+
+    def _make_lines(self, kernels, grid, data, searched):
+        """Return the maker of lines for the rows that are searched; all rows tell the groups."""
+        first = next(iter(kernels.values()))
+        names = getattr(self, "feature_names_in_", None)
+        columns = ArrayRows(data.X, s=data.sample_weight, names=names)
+        # Groups by name mean nothing to a fold without a frame, and those that are found in the
+        # columns are the same in all folds.
+        grouping = find_groups(self.feature_groups, columns, first)
+        return LineMaker(
+            template=self._template(kernel=first, feature_groups=grouping),
+            kernels=kernels,
+            centers=CenterCounts(self.n_centers, resolved_loss(self)),
+            grid=grid,
+            weightings=weightings_to_compare(self.relax, self.include_all),
+            data=searched,
+            names=names,
+        )
 
     def _take_names(self, template) -> None:
         """Take over number and names of the columns; names of an earlier fit are forgotten."""
@@ -280,81 +289,40 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         self.selection_frequency_ = selected.mean(axis=0)
 
     def _follow(self, lines, data, start, task):
-        """Follow the path of the chosen line on all rows, and fit the chosen machine.
+        """Follow the path of the chosen line, and fit the chosen machine to all rows.
 
         ``start`` is the name of the start that was the best in all folds, None where they differ.
         """
-        pick = self._pick
-        template = pick.line.template
-        job = lines.job(pick.line.kernel).with_alpha(self.alpha_)
-        if self.n_features_to_select is not None:
-            self._follow_count(template, job, data, lines, task)
-            return
-        tracing = template
-        chooses = isinstance(self.start, str) and self.start == "auto" and not self.n_starts
-        if chooses and start in STARTS:
-            tracing = clone(template).set_params(start=start)
-        trace = trace_path(tracing, job, pick.line.penalties, task=task)
-        # Models of the path have the groups as the user gave them, not as the folds need them.
-        given = clone(template).set_params(feature_groups=self.feature_groups)
-        self.path_ = PathResult.from_trace(given, job, trace)
-        # The path ends where the last feature leaves; beyond, nothing changes.
-        point = trace.points[min(pick.point, len(trace.points) - 1)]
-        self.sparsity_ = 0.0 if pick.weighting == EQUAL else float(point.sparsity)
-        model = clone(template).set_params(
-            sparsity=self.sparsity_,
-            relax=pick.weighting == RELAXED,
-            learn_weights=pick.weighting != EQUAL,
-            feature_groups=self.feature_groups,
-        )
-        final = lines.centers.of_chosen(job.prepared.kernel, len(data.X))
-        w, anew, sparsity = point.w, False, self.sparsity_
-        if final != template.n_centers or job.problem.n_rows < len(data.X):
-            weights, seen = job.prepared.user_values(w), job.problem.total_weight
-            names = job.prepared.rows.names
-            job = prepare_job(
-                clone(template).set_params(n_centers=final), data.X, data.y, data.sample_weight
-            )
-            job.prepared.rows.names = names
-            w = job.prepared.weight_values(weights)
-            anew = True
-            if job.problem.convex:
-                # As between folds and all rows: see the notes of the class.
-                sparsity *= job.problem.total_weight / seen
-            model.set_params(n_centers=final, sparsity=sparsity)
-        solver = make_solver(template)
-        if pick.weighting == EQUAL:
-            solution = equal_weights(job.problem)
-        elif pick.weighting == RELAXED:
-            solution = refit_without_penalty(job.problem, solver, w)
-        elif anew:
-            solution = solver.solve(job.problem, w, sparsity)
+        line = self._pick.line
+        job = lines.job(line.kernel).with_alpha(self.alpha_)
+        n_centers = lines.centers.of_chosen(job.prepared.kernel, len(data.X))
+        if self.n_features_to_select is None:
+            self._fit_chosen(job, follow_line(line, job, start, task), data, n_centers)
         else:
-            solution = point
-        solution = replace(solution, sparsity=sparsity)
-        publish(model, job, solution, [(self.path_.start, solution)])
-        self.best_estimator_ = model
-        self.__dict__.pop("feature_groups_", None)  # of an earlier fit
-        if hasattr(model, "feature_groups_"):
-            self.feature_groups_ = model.feature_groups_
-        self.path_.warn_not_converged(stacklevel=5)
-        self.weights_ = model.weights_
+            self._fit_count(job, trace_path(line.template, job, task=task), data, n_centers)
+        self.weights_ = self.best_estimator_.weights_
         self.n_iter_ = len(self.path_)
 
-    def _follow_count(self, template, job, data, lines, task):
-        """Follow a path of the chosen line, and fit the machine with the number of features."""
-        self.path_ = PathResult.from_trace(template, job, trace_path(template, job, task=task))
+    def _fit_chosen(self, job, trace, data, n_centers):
+        """Publish the path, and the machine of the chosen point fitted to all rows."""
+        pick = self._pick
+        # Models of the path have the groups as the user gave them, not as the folds need them.
+        template = clone(pick.line.template).set_params(feature_groups=self.feature_groups)
+        self.path_ = PathResult.from_trace(template, job, trace)
+        self.sparsity_ = chosen_sparsity(pick, trace)
+        self.best_estimator_ = fit_chosen(pick, template, job, trace, data, n_centers)
+        self.__dict__.pop("feature_groups_", None)  # of an earlier fit
+        if hasattr(self.best_estimator_, "feature_groups_"):
+            self.feature_groups_ = self.best_estimator_.feature_groups_
         self.path_.warn_not_converged(stacklevel=6)
-        final = lines.centers.of_chosen(job.prepared.kernel, len(data.X))
-        model = clone(template).set_params(n_centers=final)
-        model.fit(data.X, data.y, data.sample_weight)
-        model.set_params(feature_groups=self.feature_groups)
-        if job.prepared.rows.names is not None:
-            model.feature_names_in_ = job.prepared.rows.names
-        self.best_estimator_ = model
-        self.sparsity_ = float(model.sparsity_)
-        self.weights_ = model.weights_
-        self.n_iter_ = len(self.path_)
+
+    def _fit_count(self, job, trace, data, n_centers):
+        """Publish the path, and the machine with the number of features fitted to all rows."""
+        template = self._pick.line.template
+        self.path_ = PathResult.from_trace(template, job, trace)
+        self.path_.warn_not_converged(stacklevel=6)
+        self.best_estimator_ = fit_count(template, job, data, n_centers, self.feature_groups)
+        self.sparsity_ = float(self.best_estimator_.sparsity_)
 
     # -- the chosen model -------------------------------------------------------------
 

@@ -1,7 +1,8 @@
-"""What cross-validation compares, how it drops what cannot win, and which setting it takes."""
+"""What cross-validation compares, how it drops what cannot win, what it takes and fits."""
 
 from kernelknife._choice.centers import CenterCounts, needs_exact
 from kernelknife._choice.curves import Curve, as_errors, cv_curves, rows_of_path
+from kernelknife._choice.final import chosen_sparsity, fit_chosen, fit_count, follow_line
 from kernelknife._choice.folds import FOLD_TOL, Data, FoldScores, score_lines
 from kernelknife._choice.lines import LineMaker
 from kernelknife._choice.pick import Pick, judged_by_others, pick_setting, tabulate
@@ -46,10 +47,14 @@ __all__ = [
     "as_errors",
     "check_folds",
     "check_splits",
+    "chosen_sparsity",
     "cv_curves",
     "default_folds",
     "draw_rows",
     "expected_paths",
+    "fit_chosen",
+    "fit_count",
+    "follow_line",
     "judged_by_others",
     "kernels_to_compare",
     "make_scorer",
