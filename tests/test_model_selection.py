@@ -13,7 +13,6 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, cross_va
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-import kernelknife.model_selection as model_selection
 from kernelknife import (
     KnifeClassifier,
     KnifeClassifierCV,
@@ -21,10 +20,7 @@ from kernelknife import (
     KnifeRegressorCV,
     knife_path,
 )
-from kernelknife._choice import score_lines
 from kernelknife.datasets import make_linear, make_sinusoidal, make_skin_of_orange
-from kernelknife.estimators import trace_path
-from kernelknife.model_selection import options_of_folds, plan_search
 
 SMALL = {"kernel": "rbf", "sparsities": 10, "alphas": [0.1, 1.0], "cv": 3}
 
@@ -319,77 +315,6 @@ def test_what_cannot_be_fitted_to_all_rows_is_said_before_the_search(rng):
     ):
         model.fit(X, X[:, 0] > 0)
     assert not hasattr(model, "cv_results_")
-
-
-def test_a_plan_is_what_a_search_does(rng):
-    X = rng.normal(size=(300, 3))
-    y = X[:, 0] ** 2 + 0.1 * rng.normal(size=300)
-    search = KnifeRegressorCV(["linear", "rbf"], alphas=1.0, search_rows=120, sparsities=4)
-    plan = plan_search(search, len(X))
-    search.fit(X, y)
-    assert list(plan.kernels) == ["linear", "rbf"]
-    assert plan.n_rows == len(np.unique(np.concatenate(search.splits_[0]))) == 120
-    assert (plan.n_folds, plan.n_paths) == (len(search.splits_), search.n_paths_)
-    assert plan.n_centers is None
-    assert plan_search(KnifeRegressorCV(), 10_000).n_centers == 300
-    # Neither the hinge nor the sigmoid kernel has a machine on centres.
-    assert plan_search(KnifeClassifierCV("rbf", "hinge"), 10_000).n_centers is None
-    assert plan_search(KnifeClassifierCV("sigmoid"), 10_000).n_centers is None
-
-
-def test_a_first_look_is_exact_and_sees_some_rows_of_every_class(monkeypatch):
-    X, y = make_skin_of_orange(400, 2, random_state=0)
-    rare = np.where(np.arange(400) % 40 == 0, 2, y)  # ten rows of a third class
-    seen = []
-
-    def spy(lines, data, train, *rest):
-        seen.append((lines[0].template.n_centers, len(train), np.bincount(data.y[train]).min()))
-        return score_lines(lines, data, train, *rest)
-
-    monkeypatch.setattr(model_selection, "score_lines", spy)
-    monkeypatch.setattr(model_selection, "FIRST_LOOK_ROWS", 100)
-    search = KnifeClassifierCV(
-        ["linear", "rbf"], alphas=[1.0, 10.0], sparsities=4, n_centers=50, cv=3, random_state=0
-    )
-    search.fit(X, rare)
-    looks = [entry for entry in seen if entry[0] is None]
-    assert len(looks) == 2 * 3
-    assert {n for _, n, _ in looks} <= set(range(100, 111))  # a rare class adds a few rows
-    assert min(least for *_, least in looks) >= 5
-    followed = [n for n_centers, n, _ in seen if n_centers == 50]
-    assert len(followed) == 2 * 3
-    assert min(followed) > 260
-
-
-def test_an_additive_kernel_is_exact_where_centres_do_not_span_its_columns():
-    rng = np.random.default_rng(0)
-    for p, expected in ((5, 300), (170, None)):
-        X = rng.normal(size=(1100, p))
-        search = KnifeRegressorCV(
-            "additive", alphas=1.0, sparsities=3, cv=2, relax=False, include_all=False
-        ).fit(X, np.sin(2.0 * X[:, 0]))
-        assert options_of_folds(search)["n_centers"] == expected
-        assert search.weights_[0] == search.weights_.max()
-
-
-@pytest.mark.parametrize(
-    ("seed", "given", "expected"),
-    [(0, "auto", "auto"), (1, "auto", "scaled"), (1, "laplace", "laplace")],
-)
-def test_the_path_on_all_rows_tries_only_the_start_that_won_in_every_fold(
-    monkeypatch, seed, given, expected
-):
-    tried = []
-
-    def spy(template, *rest, **options):
-        tried.append(template.start)
-        return trace_path(template, *rest, **options)
-
-    monkeypatch.setattr(model_selection, "trace_path", spy)
-    X, y = make_sinusoidal(150, 2, random_state=seed)  # at seed 0 the folds differ
-    search = KnifeRegressorCV("rbf", alphas=0.1, sparsities=5, cv=3, start=given).fit(X, y)
-    assert tried == [expected]
-    assert search.best_estimator_.start == given
 
 
 def test_a_number_of_folds_leaves_the_search_on_some_rows():

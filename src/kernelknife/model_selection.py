@@ -12,143 +12,74 @@ training rows alone.
 """
 
 import numbers
-import warnings
 from abc import abstractmethod
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from copy import copy
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
-from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.feature_selection import SelectorMixin
-from sklearn.metrics import check_scoring
 from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted
 
 from kernelknife._choice import (
     EQUAL,
     FOLD_TOL,
-    PENALISED,
-    RELAXED,
+    CenterCounts,
     Data,
-    Line,
+    LineMaker,
     Race,
+    Runner,
     alphas_to_try,
     check_splits,
-    default_folds,
+    chosen_sparsity,
     draw_rows,
     expected_paths,
+    fit_chosen,
+    fit_count,
+    follow_line,
     judged_by_others,
     kernels_to_compare,
+    make_scorer,
     make_splitter,
-    penalties_of_line,
+    needs_exact,
     pick_setting,
-    score_lines,
+    rows_to_search,
+    score_name,
     tabulate,
+    weightings_to_compare,
 )
 from kernelknife._prepare import find_groups
 from kernelknife._rows import refuse_lazy_rows
 from kernelknife._rows.arrays import ArrayRows
 from kernelknife._rows.opening import check_sample_weight
-from kernelknife._search import equal_weights, refit_without_penalty
 from kernelknife._support.checks import check_number
 from kernelknife._support.progress import root_task
 from kernelknife._support.selecting import SelectedFeatures
 from kernelknife._support.threads import limited_blas
 from kernelknife._support.versions import CallbackSupportMixin, with_callbacks
 from kernelknife.estimators import (
-    STARTS,
-    Job,
     KnifeClassifier,
     KnifeRegressor,
     ProbabilityMethod,
     check_arrays,
     draw_seed,
-    make_solver,
     prepare_job,
-    publish,
     resolved_loss,
     trace_path,
 )
-from kernelknife.kernels import Kernel
 from kernelknife.path import PathResult, check_sparsities
 from kernelknife.stand_ins import StandIns, fold_of_rows
 
-__all__ = [
-    "KnifeClassifierCV",
-    "KnifeRegressorCV",
-    "SearchPlan",
-    "needs_exact",
-    "options_of_folds",
-    "plan_search",
-]
+__all__ = ["KnifeClassifierCV", "KnifeRegressorCV", "options_of_folds"]
 
 RULES = ("min", "1se")
-# Beyond so many rows the search uses centres, whose cost grows in proportion to the rows and not
-# with their cube.
-EXACT_ROWS, SEARCH_CENTERS = 1000, 300
-# The chosen machine has few columns and is fitted once: up to so many rows it is exact, beyond it
-# has more centres than the search.
-FINAL_EXACT_ROWS, FINAL_CENTERS = 3000, 500
-FIRST_LOOK_ROWS = 600  # training rows of a fold that kernels and alphas are told apart by
-
-
-@dataclass(frozen=True)
-class SearchPlan:
-    """What a search will do with so many rows, for those who wait for it.
-
-    Attributes
-    ----------
-    kernels : dict of Kernel
-        By name.
-    n_rows : int
-        Rows that it looks at.
-    n_folds, n_paths : int
-        The paths are a guess where the search for ``alpha`` may go on.
-    n_centers : int or None
-        Of the last kernel, the most general one; None is the exact method.
-    """
-
-    kernels: dict[str, Kernel]
-    n_rows: int
-    n_folds: int
-    n_paths: int
-    n_centers: int | None
-
-
-def plan_search(search, n_rows: int) -> SearchPlan:
-    """Return what a cross-validated estimator will do with so many rows.
-
-    Parameters
-    ----------
-    search : KnifeRegressorCV or KnifeClassifierCV
-        Not fitted.
-    n_rows : int
-    """
-    kernels = kernels_to_compare(search.kernel)
-    alphas, extends = alphas_to_try(search.alphas, kernels)
-    looked_at = search._search_rows(n_rows)
-    counted = isinstance(search.cv, numbers.Integral)
-    n_folds = int(search.cv) if counted else default_folds(looked_at)
-    return SearchPlan(
-        kernels,
-        looked_at,
-        n_folds,
-        expected_paths(alphas, extends, n_folds, looked_at),
-        search._search_centers(list(kernels.values())[-1], looked_at),
-    )
-
-
-def needs_exact(search, kernels: Iterable[Kernel]) -> bool:
-    """Whether the loss of an estimator or one of the kernels has no machine on centres."""
-    loss = resolved_loss(search)
-    return loss.surrogate is not None or any(kernel.indefinite for kernel in kernels)
 
 
 def options_of_folds(search) -> dict[str, Any]:
     """Return the options that a fitted search had in its folds, unlike the machine it has chosen.
+
+    It stands here because only the estimators know the line that they have chosen.
 
     Parameters
     ----------
@@ -225,19 +156,14 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
     def _split_target(self, y):
         """Return the target for stratification, and whether it is one of classes."""
 
-    def _template(self, kernel, alpha, n_centers, grouping=None):
-        """Return the single estimator that every setting is an instance of.
-
-        ``grouping`` replaces groups by name, which mean nothing to a fold without a frame, and
-        those that are found in the columns, which are the same in all folds.
-        """
+    def _template(self, **changes):
+        """Return the single estimator that every setting is an instance of."""
         shared = set(self._single().get_params(deep=False)) & set(self.get_params(deep=False))
         options = {name: getattr(self, name) for name in shared}
         # Workers share the machine already, and all of them draw the same.
-        changes = {"n_jobs": None, "random_state": self._seed, "relax": False}
-        changes |= {"kernel": kernel, "alpha": alpha, "n_centers": n_centers}
-        if grouping is not None:
-            changes["feature_groups"] = grouping
+        options |= {"n_jobs": None, "random_state": self._seed}
+        # The folds choose these; every line has its own.
+        options |= {"relax": False, "n_centers": None}
         return self._single(**{**options, **changes})
 
     @with_callbacks
@@ -267,36 +193,34 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         grid = check_sparsities(self.sparsities)
         refuse_lazy_rows(X, "Cross-validation")
         X, y, groups = indexable(X, y, groups)
-        # A generator would be another one in every worker.
-        state = self.random_state
-        fixed = state is None or isinstance(state, numbers.Integral)
-        self._seed: Any = state if fixed else draw_seed(state)
-        plain = self._template(next(iter(kernels.values())), 1.0, None)
+        self._seed = self._fixed_seed()
+        first = next(iter(kernels))
+        plain = self._template(kernel=kernels[first])
         X, y = check_arrays(plain, X, y)
         self._take_names(plain)
         s = check_sample_weight(sample_weight, len(X))
-        scorer = self._make_scorer(plain, y, s)
-        self.score_name_ = self._score_name()
-        target, classes = self._split_target(y)
-        rows = draw_rows(target, classes, self._search_rows(len(target)), self._seed)
-        target, groups = target[rows], None if groups is None else np.asarray(groups)[rows]
-        self._searched = rows
-        columns = ArrayRows(X, s=s, names=getattr(self, "feature_names_in_", None))
-        grouping = find_groups(self.feature_groups, columns, next(iter(kernels.values())))
+        scoring = self._default_scoring if self.scoring is None else self.scoring
+        scorer = make_scorer(scoring, plain, y, s)
+        self.score_name_ = score_name(scoring)
         data = Data(X, y, s, None if self.scoring is None else scorer)
+        target, classes = self._split_target(y)
+        looked_at = rows_to_search(len(target), self.search_rows, self.cv)
+        rows = self._searched = draw_rows(target, classes, looked_at, self._seed)
         searched = data if len(rows) == len(X) else data.take(rows)
-        lines = _Lines(self, kernels, grouping, grid, searched)
-        lines.job(next(iter(kernels)))  # whatever is wrong with the rows is said before the folds
-        if searched is not data and needs_exact(self, kernels.values()):
+        lines = self._make_lines(kernels, grid, data, searched)
+        lines.job(first)  # whatever is wrong with the rows is said before the folds
+        if searched is not data and needs_exact(lines.centers.loss, kernels.values()):
             # The chosen machine will be exact on all rows, which may be too many for it.
-            prepare_job(self._template(next(iter(kernels.values())), 1.0, None, grouping), X, y, s)
-        splitter = make_splitter(self.cv, target, classes, groups, self._seed)
-        splits = list(splitter.split(searched.X, target, groups))
-        check_splits(splits, target if classes else None, searched.sample_weight, groups)
+            prepare_job(copy(lines.template), X, y, s)
+        codes = target[rows] if classes else None
+        groups = None if groups is None else np.asarray(groups)[rows]
+        splitter = make_splitter(self.cv, target[rows], classes, groups, self._seed)
+        splits = list(splitter.split(searched.X, target[rows], groups))
+        check_splits(splits, codes, searched.sample_weight, groups)
         self.splits_ = [(rows[train], rows[test]) for train, test in splits]
         self.n_paths_ = expected_paths(alphas, extends, len(splits), len(rows))
         with root_task(self, "cv", None) as task:
-            runner = _Runner(searched, splits, target if classes else None, self, task)
+            runner = Runner(searched, splits, codes, self.n_jobs, self._seed, task)
             race = Race(lines.make, runner, extends, shortens=np.ndim(grid) == 0)
             race.compare(alphas, len(splits), len(rows))
             self._choose(race)
@@ -314,42 +238,29 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         if self.search_rows is not None:
             check_number(self.search_rows, "search_rows", low=2, integer=True)
 
-    def _weightings(self):
-        """Return what may become of the weights, the simplest first."""
-        kinds = {False: (PENALISED,), True: (RELAXED,), "auto": (PENALISED, RELAXED)}[self.relax]
-        return (*kinds, EQUAL) if self.include_all else kinds
+    def _fixed_seed(self) -> Any:
+        """Return a number or None: a generator would be another one in every worker."""
+        state = self.random_state
+        fixed = state is None or isinstance(state, numbers.Integral)
+        return state if fixed else draw_seed(state)
 
-    def _search_rows(self, n_rows):
-        """Return how many of so many rows the search looks at; a splitter splits all of them."""
-        counted = self.cv is None or isinstance(self.cv, numbers.Integral)
-        if self.search_rows is None or not counted:
-            return n_rows
-        return min(n_rows, self.search_rows)
-
-    def _search_centers(self, kernel, n_rows):
-        """Return the number of centres of a kernel's search, None for the exact method."""
-        if self.n_centers != "auto":
-            return self.n_centers
-        exact = n_rows <= EXACT_ROWS or needs_exact(self, [kernel])
-        return None if exact else SEARCH_CENTERS
-
-    def _make_scorer(self, template, y, s):
-        """Return one scorer; one that takes no sample weights is called without them."""
-        scoring = self._default_scoring if self.scoring is None else self.scoring
-        if not (isinstance(scoring, str) or callable(scoring)):
-            raise ValueError(
-                "scoring must be one name or one callable, because it chooses the model; got "
-                f"{type(scoring).__name__}."
-            )
-        scorer = check_scoring(template, scoring)
-        if (s == 1).all() or _takes_weights(scorer, y):
-            return scorer
-        warnings.warn(
-            f"The scoring {self._score_name()!r} takes no sample weights: the folds are scored "
-            "without them.",
-            stacklevel=4,
+    def _make_lines(self, kernels, grid, data, searched):
+        """Return the maker of lines for the rows that are searched; all rows tell the groups."""
+        first = next(iter(kernels.values()))
+        names = getattr(self, "feature_names_in_", None)
+        columns = ArrayRows(data.X, s=data.sample_weight, names=names)
+        # Groups by name mean nothing to a fold without a frame, and those that are found in the
+        # columns are the same in all folds.
+        grouping = find_groups(self.feature_groups, columns, first)
+        return LineMaker(
+            template=self._template(kernel=first, feature_groups=grouping),
+            kernels=kernels,
+            centers=CenterCounts(self.n_centers, resolved_loss(self)),
+            grid=grid,
+            weightings=weightings_to_compare(self.relax, self.include_all),
+            data=searched,
+            names=names,
         )
-        return _Unweighted(scorer)
 
     def _take_names(self, template) -> None:
         """Take over number and names of the columns; names of an earlier fit are forgotten."""
@@ -357,14 +268,6 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         self.__dict__.pop("feature_names_in_", None)
         if hasattr(template, "feature_names_in_"):
             self.feature_names_in_ = template.feature_names_in_
-
-    def _score_name(self):
-        """What the scores are, in a word for pictures and reports."""
-        if isinstance(self.scoring, str):
-            return self.scoring
-        if self.scoring is None:
-            return self._default_scoring
-        return getattr(self.scoring, "__name__", "score")
 
     def _choose(self, race):
         """Take what the folds say, by both rules."""
@@ -386,87 +289,40 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         self.selection_frequency_ = selected.mean(axis=0)
 
     def _follow(self, lines, data, start, task):
-        """Follow the path of the chosen line on all rows, and fit the chosen machine.
+        """Follow the path of the chosen line, and fit the chosen machine to all rows.
 
         ``start`` is the name of the start that was the best in all folds, None where they differ.
         """
-        pick = self._pick
-        template = pick.line.template
-        job = lines.job(pick.line.kernel).with_alpha(self.alpha_)
-        if self.n_features_to_select is not None:
-            self._follow_count(template, job, data, task)
-            return
-        tracing = template
-        chooses = isinstance(self.start, str) and self.start == "auto" and not self.n_starts
-        if chooses and start in STARTS:
-            tracing = clone(template).set_params(start=start)
-        trace = trace_path(tracing, job, pick.line.penalties, task=task)
-        # Models of the path have the groups as the user gave them, not as the folds need them.
-        given = clone(template).set_params(feature_groups=self.feature_groups)
-        self.path_ = PathResult.from_trace(given, job, trace)
-        # The path ends where the last feature leaves; beyond, nothing changes.
-        point = trace.points[min(pick.point, len(trace.points) - 1)]
-        self.sparsity_ = 0.0 if pick.weighting == EQUAL else float(point.sparsity)
-        model = clone(template).set_params(
-            sparsity=self.sparsity_,
-            relax=pick.weighting == RELAXED,
-            learn_weights=pick.weighting != EQUAL,
-            feature_groups=self.feature_groups,
-        )
-        final = self._final_centers(job, len(data.X))
-        w, anew, sparsity = point.w, False, self.sparsity_
-        if final != template.n_centers or job.problem.n_rows < len(data.X):
-            weights, seen = job.prepared.user_values(w), job.problem.total_weight
-            names = job.prepared.rows.names
-            job = prepare_job(
-                clone(template).set_params(n_centers=final), data.X, data.y, data.sample_weight
-            )
-            job.prepared.rows.names = names
-            w = job.prepared.weight_values(weights)
-            anew = True
-            if job.problem.convex:
-                # As between folds and all rows: see the notes of the class.
-                sparsity *= job.problem.total_weight / seen
-            model.set_params(n_centers=final, sparsity=sparsity)
-        solver = make_solver(template)
-        if pick.weighting == EQUAL:
-            solution = equal_weights(job.problem)
-        elif pick.weighting == RELAXED:
-            solution = refit_without_penalty(job.problem, solver, w)
-        elif anew:
-            solution = solver.solve(job.problem, w, sparsity)
+        line = self._pick.line
+        job = lines.job(line.kernel).with_alpha(self.alpha_)
+        n_centers = lines.centers.of_chosen(job.prepared.kernel, len(data.X))
+        if self.n_features_to_select is None:
+            self._fit_chosen(job, follow_line(line, job, start, task), data, n_centers)
         else:
-            solution = point
-        solution = replace(solution, sparsity=sparsity)
-        publish(model, job, solution, [(self.path_.start, solution)])
-        self.best_estimator_ = model
+            self._fit_count(job, trace_path(line.template, job, task=task), data, n_centers)
+        self.weights_ = self.best_estimator_.weights_
+        self.n_iter_ = len(self.path_)
+
+    def _fit_chosen(self, job, trace, data, n_centers):
+        """Publish the path, and the machine of the chosen point fitted to all rows."""
+        pick = self._pick
+        # Models of the path have the groups as the user gave them, not as the folds need them.
+        template = clone(pick.line.template).set_params(feature_groups=self.feature_groups)
+        self.path_ = PathResult.from_trace(template, job, trace)
+        self.sparsity_ = chosen_sparsity(pick, trace)
+        self.best_estimator_ = fit_chosen(pick, template, job, trace, data, n_centers)
         self.__dict__.pop("feature_groups_", None)  # of an earlier fit
-        if hasattr(model, "feature_groups_"):
-            self.feature_groups_ = model.feature_groups_
-        self.path_.warn_not_converged(stacklevel=5)
-        self.weights_ = model.weights_
-        self.n_iter_ = len(self.path_)
-
-    def _follow_count(self, template, job, data, task):
-        """Follow a path of the chosen line, and fit the machine with the number of features."""
-        self.path_ = PathResult.from_trace(template, job, trace_path(template, job, task=task))
+        if hasattr(self.best_estimator_, "feature_groups_"):
+            self.feature_groups_ = self.best_estimator_.feature_groups_
         self.path_.warn_not_converged(stacklevel=6)
-        model = clone(template).set_params(n_centers=self._final_centers(job, len(data.X)))
-        model.fit(data.X, data.y, data.sample_weight)
-        model.set_params(feature_groups=self.feature_groups)
-        if job.prepared.rows.names is not None:
-            model.feature_names_in_ = job.prepared.rows.names
-        self.best_estimator_ = model
-        self.sparsity_ = float(model.sparsity_)
-        self.weights_ = model.weights_
-        self.n_iter_ = len(self.path_)
 
-    def _final_centers(self, job: Job, n_rows: int):
-        """Return the number of centres of the chosen machine, None for the exact method."""
-        if self.n_centers != "auto":
-            return self.n_centers
-        exact = n_rows <= FINAL_EXACT_ROWS or needs_exact(self, [job.prepared.kernel])
-        return None if exact else FINAL_CENTERS
+    def _fit_count(self, job, trace, data, n_centers):
+        """Publish the path, and the machine with the number of features fitted to all rows."""
+        template = self._pick.line.template
+        self.path_ = PathResult.from_trace(template, job, trace)
+        self.path_.warn_not_converged(stacklevel=6)
+        self.best_estimator_ = fit_count(template, job, data, n_centers, self.feature_groups)
+        self.sparsity_ = float(self.best_estimator_.sparsity_)
 
     # -- the chosen model -------------------------------------------------------------
 
@@ -747,113 +603,3 @@ class KnifeClassifierCV(ClassifierMixin, _BaseKnifeCV):
             One probability per class; those of a row add up to 1.
         """
         return self._chosen.predict_proba(X)
-
-
-class _Unweighted:
-    """A scorer that leaves out sample weights which its score cannot take."""
-
-    def __init__(self, scorer):
-        self.scorer = scorer
-
-    def __call__(self, estimator, X, y, sample_weight=None):
-        return self.scorer(estimator, X, y)
-
-
-def _takes_weights(scorer, y):
-    """Whether a scorer takes sample weights, tried on a constant prediction."""
-    dummy = DummyClassifier() if np.asarray(y).dtype.kind not in "f" else DummyRegressor()
-    zeros = np.zeros((len(y), 1))
-    try:
-        scorer(dummy.fit(zeros, y), zeros, y, sample_weight=np.ones(len(y)))
-    except TypeError:
-        return False
-    # Whatever else is wrong with a constant prediction is not about weights.
-    except Exception:
-        return True
-    return True
-
-
-class _Lines:
-    """Makes the lines of a race; every kernel's problem is built once for all rows."""
-
-    def __init__(self, search, kernels, grouping, grid, data):
-        self._search, self._kernels, self._grouping = search, kernels, grouping
-        self._grid, self._data = grid, data
-        self._jobs, self._n_centers = {}, {}
-
-    def job(self, kernel):
-        """Return the prepared rows of the search for one kernel."""
-        if kernel not in self._jobs:
-            n_rows = len(self._data.X)
-            self._n_centers[kernel] = self._search._search_centers(self._kernels[kernel], n_rows)
-            job = self._prepare(kernel)
-            lost = self._kernels[kernel].convex and not job.problem.convex
-            if lost and self._search.n_centers == "auto" and n_rows <= FINAL_EXACT_ROWS:
-                # So few centres do not span the columns of this kernel. Exactly it is convex, and
-                # its path begins with few columns: that takes a tenth of the time.
-                self._n_centers[kernel] = None
-                job = self._prepare(kernel)
-            job.prepared.rows.names = getattr(self._search, "feature_names_in_", None)
-            self._jobs[kernel] = job
-        return self._jobs[kernel]
-
-    def _prepare(self, kernel):
-        data = self._data
-        return prepare_job(self._template(kernel, 1.0), data.X, data.y, data.sample_weight)
-
-    def _template(self, kernel, alpha):
-        n_centers = self._n_centers[kernel]
-        return self._search._template(self._kernels[kernel], alpha, n_centers, self._grouping)
-
-    def make(self, kernel, alpha):
-        """Return the line of one kernel and one alpha."""
-        job = self.job(kernel)
-        if self._search.n_features_to_select is not None:
-            # Every fold has the penalty that keeps as many features.
-            return Line(kernel, self._template(kernel, alpha), np.array([np.nan]), (PENALISED,))
-        grid = self._grid
-        if np.ndim(grid) == 0:
-            grid = penalties_of_line(job.with_alpha(alpha).problem, int(grid))
-        return Line(kernel, self._template(kernel, alpha), grid, self._search._weightings())
-
-
-class _Runner:
-    """Runs batches of lines on folds in parallel, and remembers where their paths began."""
-
-    def __init__(self, data, splits, codes, search, task):
-        self._data, self._splits, self._n_jobs, self._task = data, splits, search.n_jobs, task
-        self._codes, self._seed = codes, search._seed
-        self._starts = {}
-
-    def __call__(self, batches, first_look):
-        """Return the scores of every line of every batch."""
-        jobs = []
-        with self._task.child("comparing", len(batches), ordered=False) as parent:
-            for i, (lines, fold) in enumerate(batches):
-                train, test = self._splits[fold]
-                if first_look and len(train) > FIRST_LOOK_ROWS:
-                    train = self._some_of(train)
-                    # So few rows are faster without centres.
-                    lines = [line.with_options(n_centers=None) for line in lines]
-                begin = self._starts.get((lines[0].kernel, fold))
-                child = parent.child("fold", len(lines), number=i)
-                jobs.append(delayed(score_lines)(lines, self._data, train, test, begin, child))
-            found = Parallel(n_jobs=self._n_jobs)(jobs)
-        for (lines, fold), (_, begin) in zip(batches, found, strict=True):
-            self._starts[lines[0].kernel, fold] = begin
-        return [scores for scores, _ in found]
-
-    def common_start(self, kernel):
-        """Return the name of the start that won in every fold of a kernel, None where they differ.
-
-        On all rows it is then the only one to try.
-        """
-        names = {start.name for (mine, _), start in self._starts.items() if mine == kernel}
-        return names.pop() if len(names) == 1 else None
-
-    def _some_of(self, train):
-        """Return training rows of a first look: kernels and alphas are told apart by few."""
-        train = train[self._data.sample_weight[train] > 0]
-        classes = self._codes is not None
-        target = self._codes[train] if classes else train
-        return train[draw_rows(target, classes, FIRST_LOOK_ROWS, self._seed)]

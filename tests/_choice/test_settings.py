@@ -5,7 +5,13 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from kernelknife import KnifeRegressor
-from kernelknife._choice import Line, alphas_to_try, kernels_to_compare, penalties_of_line
+from kernelknife._choice import (
+    Line,
+    alphas_to_try,
+    kernels_to_compare,
+    penalties_of_line,
+    weightings_to_compare,
+)
 from kernelknife.estimators import prepare_job
 from kernelknife.kernels import RBF, Additive
 
@@ -73,3 +79,9 @@ def test_a_first_look_has_the_ends_of_the_line():
     # Where nothing but refitted machines is asked for, they are what the first look compares.
     relaxed = Line("rbf", KnifeRegressor(), np.arange(10.0), ("relaxed",))
     assert relaxed.coarse().weightings == ("relaxed",)
+
+
+def test_what_may_become_of_the_weights_begins_with_the_simplest():
+    assert weightings_to_compare("auto", True) == ("penalised", "relaxed", "equal")
+    assert weightings_to_compare(True, False) == ("relaxed",)
+    assert weightings_to_compare(False, True) == ("penalised", "equal")

@@ -1,9 +1,15 @@
-"""What cross-validation compares, how it drops what cannot win, and which setting it takes."""
+"""What cross-validation compares, how it drops what cannot win, what it takes and fits."""
 
+from kernelknife._choice.centers import CenterCounts, needs_exact
 from kernelknife._choice.curves import Curve, as_errors, cv_curves, rows_of_path
+from kernelknife._choice.final import chosen_sparsity, fit_chosen, fit_count, follow_line
 from kernelknife._choice.folds import FOLD_TOL, Data, FoldScores, score_lines
+from kernelknife._choice.lines import LineMaker
 from kernelknife._choice.pick import Pick, judged_by_others, pick_setting, tabulate
+from kernelknife._choice.plan import SearchPlan, plan_search, rows_to_search
 from kernelknife._choice.race import Race, expected_paths
+from kernelknife._choice.running import Runner
+from kernelknife._choice.scoring import make_scorer, score_name
 from kernelknife._choice.settings import (
     EQUAL,
     PENALISED,
@@ -12,6 +18,7 @@ from kernelknife._choice.settings import (
     alphas_to_try,
     kernels_to_compare,
     penalties_of_line,
+    weightings_to_compare,
 )
 from kernelknife._choice.splits import (
     check_folds,
@@ -26,26 +33,40 @@ __all__ = [
     "FOLD_TOL",
     "PENALISED",
     "RELAXED",
+    "CenterCounts",
     "Curve",
     "Data",
     "FoldScores",
     "Line",
+    "LineMaker",
     "Pick",
     "Race",
+    "Runner",
+    "SearchPlan",
     "alphas_to_try",
     "as_errors",
     "check_folds",
     "check_splits",
+    "chosen_sparsity",
     "cv_curves",
     "default_folds",
     "draw_rows",
     "expected_paths",
+    "fit_chosen",
+    "fit_count",
+    "follow_line",
     "judged_by_others",
     "kernels_to_compare",
+    "make_scorer",
     "make_splitter",
+    "needs_exact",
     "penalties_of_line",
     "pick_setting",
+    "plan_search",
     "rows_of_path",
+    "rows_to_search",
     "score_lines",
+    "score_name",
     "tabulate",
+    "weightings_to_compare",
 ]

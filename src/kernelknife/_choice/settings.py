@@ -24,6 +24,7 @@ __all__ = [
     "alphas_to_try",
     "kernels_to_compare",
     "penalties_of_line",
+    "weightings_to_compare",
 ]
 
 # What becomes of the weights: as the penalty has them, refitted without it, or all alike.
@@ -124,6 +125,18 @@ def alphas_to_try(alphas: Any, kernels: dict[str, Kernel]) -> tuple[dict[str, li
     for alpha in given:
         check_number(float(alpha), "alphas", strict=True)
     return {name: [float(alpha) for alpha in given] for name in kernels}, False
+
+
+def weightings_to_compare(relax: Any, include_all: bool) -> tuple[str, ...]:
+    """Return what may become of the weights, the simplest first.
+
+    Parameters
+    ----------
+    relax : {"auto", True, False}
+    include_all : bool
+    """
+    kinds = {False: (PENALISED,), True: (RELAXED,), "auto": (PENALISED, RELAXED)}[relax]
+    return (*kinds, EQUAL) if include_all else kinds
 
 
 def penalties_of_line(problem: Problem, n_points: int) -> np.ndarray:

@@ -4,11 +4,11 @@ import time
 
 from joblib import effective_n_jobs
 
+from kernelknife._choice import plan_search
 from kernelknife._search import scaled_weights
 from kernelknife._support.formatting import listed
 from kernelknife._support.threads import limited_blas
 from kernelknife.estimators import KnifeClassifier, KnifeRegressor, prepare_job
-from kernelknife.model_selection import plan_search
 
 __all__ = ["announce_search", "in_words"]
 

@@ -9,8 +9,8 @@ import numbers
 
 import numpy as np
 
-from kernelknife._choice import draw_rows
-from kernelknife.model_selection import needs_exact, plan_search
+from kernelknife._choice import draw_rows, kernels_to_compare, needs_exact
+from kernelknife.estimators import resolved_loss
 
 __all__ = ["STAND_IN_ROWS", "chosen_options", "draw_quick_rows", "quick_centers"]
 
@@ -58,8 +58,9 @@ def quick_centers(search, n_rows) -> int | None:
     n_rows : int
         Rows that it is given.
     """
-    kernels = plan_search(search, n_rows).kernels.values()
-    return None if n_rows <= EXACT_ROWS or needs_exact(search, kernels) else CENTERS
+    kernels = kernels_to_compare(search.kernel).values()
+    exact = n_rows <= EXACT_ROWS or needs_exact(resolved_loss(search), kernels)
+    return None if exact else CENTERS
 
 
 def draw_quick_rows(y, n_columns, task, folds, random_state) -> np.ndarray:

@@ -1,0 +1,55 @@
+"""How many centres the machines of a search have: few to compare many, more for the chosen one."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from kernelknife.kernels import Kernel
+from kernelknife.losses import Loss
+
+__all__ = ["CenterCounts", "needs_exact"]
+
+# Beyond so many rows the search uses centres, whose cost grows in proportion to the rows and not
+# with their cube.
+EXACT_ROWS, SEARCH_CENTERS = 1000, 300
+# The chosen machine has few columns and is fitted once: up to so many rows it is exact, beyond it
+# has more centres than the search.
+FINAL_EXACT_ROWS, FINAL_CENTERS = 3000, 500
+
+
+def needs_exact(loss: Loss, kernels: Iterable[Kernel]) -> bool:
+    """Whether a loss or one of some kernels has no machine on centres."""
+    return loss.surrogate is not None or any(kernel.indefinite for kernel in kernels)
+
+
+@dataclass(frozen=True)
+class CenterCounts:
+    """The numbers of centres in a search; None is the exact method.
+
+    Attributes
+    ----------
+    given : int, None or "auto"
+        The user's ``n_centers``; all but "auto" holds for every machine.
+    loss : Loss
+    """
+
+    given: Any
+    loss: Loss
+
+    def of_search(self, kernel: Kernel, n_rows: int) -> int | None:
+        """Return the number of centres with which a kernel is compared with others."""
+        return self._count(kernel, n_rows, EXACT_ROWS, SEARCH_CENTERS)
+
+    def of_chosen(self, kernel: Kernel, n_rows: int) -> int | None:
+        """Return the number of centres of the chosen machine."""
+        return self._count(kernel, n_rows, FINAL_EXACT_ROWS, FINAL_CENTERS)
+
+    def may_search_exactly(self, n_rows: int) -> bool:
+        """Whether a search that has centres may do without them, where they serve it badly."""
+        return self.given == "auto" and n_rows <= FINAL_EXACT_ROWS
+
+    def _count(self, kernel: Kernel, n_rows: int, exact_rows: int, n_centers: int) -> int | None:
+        if self.given != "auto":
+            return self.given
+        exact = n_rows <= exact_rows or needs_exact(self.loss, [kernel])
+        return None if exact else n_centers

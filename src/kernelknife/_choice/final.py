@@ -1,0 +1,138 @@
+"""What was chosen, on all rows: the path of the chosen line, and the chosen machine."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from kernelknife._choice.folds import Data
+from kernelknife._choice.pick import Pick
+from kernelknife._choice.settings import EQUAL, PENALISED, RELAXED, Line
+from kernelknife._search import Trace, equal_weights, refit_without_penalty
+from kernelknife._support.progress import SILENT, Task
+from kernelknife.estimators import STARTS, Job, make_solver, prepare_job, publish, trace_path
+from kernelknife.solvers import Solution
+
+__all__ = ["chosen_sparsity", "fit_chosen", "fit_count", "follow_line"]
+
+
+def follow_line(line: Line, job: Job, start: str | None = None, task: Task = SILENT) -> Trace:
+    """Follow the path of a line on all rows of the search.
+
+    Parameters
+    ----------
+    line : Line
+    job : Job
+        The prepared rows, with the kernel and alpha of the line.
+    start : str, default=None
+        The start that was the best in all folds, None where they differ. It is the only one that is
+        tried, unless the user has chosen the starts.
+    task : Task
+    """
+    tracing = line.template
+    given = tracing.start
+    chooses = isinstance(given, str) and given == "auto" and not tracing.n_starts
+    if chooses and start in STARTS:
+        tracing = clone(tracing).set_params(start=start)
+    return trace_path(tracing, job, line.penalties, task=task)
+
+
+def chosen_sparsity(pick: Pick, trace: Trace) -> float:
+    """Return the chosen penalty, as it is on the path of the chosen line."""
+    return 0.0 if pick.weighting == EQUAL else float(_chosen_point(pick, trace).sparsity)
+
+
+def fit_chosen(
+    pick: Pick, template: Any, job: Job, trace: Trace, data: Data, n_centers: int | None
+) -> Any:
+    """Return the chosen machine, fitted to all rows.
+
+    Parameters
+    ----------
+    pick : Pick
+    template : KnifeRegressor or KnifeClassifier
+        What the machine is an instance of: that of the line, with the groups of columns as the user
+        gave them.
+    job : Job
+        The prepared rows of the search, on which the path was followed.
+    trace : Trace
+        The path of the chosen line.
+    data : Data
+        All rows.
+    n_centers : int or None
+        Of the machine; None is the exact method.
+    """
+    point, sparsity = _chosen_point(pick, trace), chosen_sparsity(pick, trace)
+    searched_with, w = pick.line.template, point.w
+    on_the_path = n_centers == searched_with.n_centers and job.problem.n_rows >= len(data.X)
+    if not on_the_path:
+        searched, job = job, _prepare_all_rows(searched_with, job, data, n_centers)
+        w = job.prepared.weight_values(searched.prepared.user_values(w))
+        if job.problem.convex:
+            # As between folds and all rows: see the notes of KnifeRegressorCV.
+            sparsity *= job.problem.total_weight / searched.problem.total_weight
+    if on_the_path and pick.weighting == PENALISED:
+        solution = point
+    else:
+        solution = _solve(pick, job, w, sparsity)
+    solution = replace(solution, sparsity=sparsity)
+    model = clone(template).set_params(
+        sparsity=sparsity,
+        relax=pick.weighting == RELAXED,
+        learn_weights=pick.weighting != EQUAL,
+        n_centers=n_centers,
+    )
+    publish(model, job, solution, [(trace.start, solution)])
+    return model
+
+
+def fit_count(
+    template: Any, job: Job, data: Data, n_centers: int | None, feature_groups: Any
+) -> Any:
+    """Return the machine with as many features as the template asks for, fitted to all rows.
+
+    Parameters
+    ----------
+    template : KnifeRegressor or KnifeClassifier
+        That of the chosen line.
+    job : Job
+        The prepared rows of the search.
+    data : Data
+        All rows.
+    n_centers : int or None
+        Of the machine; None is the exact method.
+    feature_groups : as in KnifeRegressor
+        As the user gave them.
+    """
+    model = clone(template).set_params(n_centers=n_centers)
+    model.fit(data.X, data.y, data.sample_weight)
+    # The arrays have no names of columns, so the fit had the groups as numbers.
+    model.set_params(feature_groups=feature_groups)
+    if job.prepared.rows.names is not None:
+        model.feature_names_in_ = job.prepared.rows.names
+    return model
+
+
+def _chosen_point(pick: Pick, trace: Trace) -> Solution:
+    """Return the chosen point of the path."""
+    # The path ends where the last feature leaves; beyond, nothing changes.
+    return trace.points[min(pick.point, len(trace.points) - 1)]
+
+
+def _prepare_all_rows(template: Any, searched: Job, data: Data, n_centers: int | None) -> Job:
+    """Prepare all rows as those of the search were, with another number of centres."""
+    template = clone(template).set_params(n_centers=n_centers)
+    job = prepare_job(template, data.X, data.y, data.sample_weight)
+    job.prepared.rows.names = searched.prepared.rows.names
+    return job
+
+
+def _solve(pick: Pick, job: Job, w: np.ndarray, sparsity: float) -> Solution:
+    """Return the solution for what is to become of the weights, beginning with some weights."""
+    if pick.weighting == EQUAL:
+        return equal_weights(job.problem)
+    solver = make_solver(pick.line.template)
+    if pick.weighting == RELAXED:
+        return refit_without_penalty(job.problem, solver, w)
+    return solver.solve(job.problem, w, sparsity)

@@ -1,0 +1,76 @@
+"""What a search will do with so many rows, known before it begins."""
+
+import numbers
+from dataclasses import dataclass
+from typing import Any
+
+from kernelknife._choice.centers import CenterCounts
+from kernelknife._choice.race import expected_paths
+from kernelknife._choice.settings import alphas_to_try, kernels_to_compare
+from kernelknife._choice.splits import default_folds
+from kernelknife.estimators import resolved_loss
+from kernelknife.kernels import Kernel
+
+__all__ = ["SearchPlan", "plan_search", "rows_to_search"]
+
+
+@dataclass(frozen=True)
+class SearchPlan:
+    """What a search will do, for those who wait for it.
+
+    Attributes
+    ----------
+    kernels : dict of Kernel
+        By name.
+    n_rows : int
+        Rows that it looks at.
+    n_folds, n_paths : int
+        The paths are a guess where the search for ``alpha`` may go on.
+    n_centers : int or None
+        Of the last kernel, the most general one; None is the exact method.
+    """
+
+    kernels: dict[str, Kernel]
+    n_rows: int
+    n_folds: int
+    n_paths: int
+    n_centers: int | None
+
+
+def plan_search(search: Any, n_rows: int) -> SearchPlan:
+    """Return what a cross-validated estimator will do with so many rows.
+
+    Parameters
+    ----------
+    search : KnifeRegressorCV or KnifeClassifierCV
+        Not fitted.
+    n_rows : int
+    """
+    kernels = kernels_to_compare(search.kernel)
+    alphas, extends = alphas_to_try(search.alphas, kernels)
+    looked_at = rows_to_search(n_rows, search.search_rows, search.cv)
+    counted = isinstance(search.cv, numbers.Integral)
+    n_folds = int(search.cv) if counted else default_folds(looked_at)
+    centers = CenterCounts(search.n_centers, resolved_loss(search))
+    return SearchPlan(
+        kernels,
+        looked_at,
+        n_folds,
+        expected_paths(alphas, extends, n_folds, looked_at),
+        centers.of_search(list(kernels.values())[-1], looked_at),
+    )
+
+
+def rows_to_search(n_rows: int, most: int | None, cv: Any) -> int:
+    """Return how many of so many rows a search looks at.
+
+    Parameters
+    ----------
+    n_rows : int
+    most : int or None
+        None looks at all rows.
+    cv : int, splitter, iterable or None
+        One that is not counted may name its rows, so that it splits all of them.
+    """
+    counted = cv is None or isinstance(cv, numbers.Integral)
+    return n_rows if most is None or not counted else min(n_rows, most)

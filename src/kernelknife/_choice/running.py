@@ -1,0 +1,77 @@
+"""Runs of lines on folds: in parallel, a first look on some of the training rows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from kernelknife._choice.folds import Data, FoldScores, score_lines
+from kernelknife._choice.race import Batch
+from kernelknife._choice.splits import draw_rows
+from kernelknife._search import Start
+from kernelknife._support.progress import SILENT, Task
+
+__all__ = ["Runner"]
+
+FIRST_LOOK_ROWS = 600  # training rows of a fold that kernels and alphas are told apart by
+
+
+@dataclass
+class Runner:
+    """Runs batches of lines on folds in parallel, and remembers where their paths began.
+
+    Parameters
+    ----------
+    data : Data
+        The rows of the search.
+    splits : sequence of (ndarray, ndarray)
+        Training and test rows of every fold.
+    codes : ndarray or None
+        Codes of the classes, None for numbers.
+    n_jobs : int or None
+        How many batches run at the same time; None leaves it to joblib.
+    seed : int or None
+        Draws the rows of a first look.
+    task : Task
+    """
+
+    data: Data
+    splits: Sequence[tuple[np.ndarray, np.ndarray]]
+    codes: np.ndarray | None
+    n_jobs: int | None = None
+    seed: int | None = None
+    task: Task = SILENT
+    _starts: dict[tuple[str, int], Start] = field(default_factory=dict, init=False, repr=False)
+
+    def __call__(self, batches: Sequence[Batch], first_look: bool) -> list[list[FoldScores]]:
+        """Return the scores of every line of every batch."""
+        jobs = []
+        with self.task.child("comparing", len(batches), ordered=False) as parent:
+            for i, (lines, fold) in enumerate(batches):
+                train, test = self.splits[fold]
+                if first_look and len(train) > FIRST_LOOK_ROWS:
+                    train = self._some_of(train)
+                    # So few rows are faster without centres.
+                    lines = [line.with_options(n_centers=None) for line in lines]
+                begin = self._starts.get((lines[0].kernel, fold))
+                child = parent.child("fold", len(lines), number=i)
+                jobs.append(delayed(score_lines)(lines, self.data, train, test, begin, child))
+            results = Parallel(n_jobs=self.n_jobs)(jobs)
+        for (lines, fold), (_, begin) in zip(batches, results, strict=True):
+            self._starts[lines[0].kernel, fold] = begin
+        return [scores for scores, _ in results]
+
+    def common_start(self, kernel: str) -> str | None:
+        """Return the name of the start that won in every fold of a kernel, None where they differ.
+
+        On all rows it is then the only one to try.
+        """
+        names = {start.name for (mine, _), start in self._starts.items() if mine == kernel}
+        return names.pop() if len(names) == 1 else None
+
+    def _some_of(self, train: np.ndarray) -> np.ndarray:
+        """Return training rows of a first look: kernels and alphas are told apart by few."""
+        train = train[self.data.sample_weight[train] > 0]
+        target = train if self.codes is None else self.codes[train]
+        return train[draw_rows(target, self.codes is not None, FIRST_LOOK_ROWS, self.seed)]

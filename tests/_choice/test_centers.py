@@ -1,0 +1,36 @@
+"""From how many rows on a search has centres, and which machines can have none."""
+
+import pytest
+
+from kernelknife._choice import CenterCounts, needs_exact
+from kernelknife.kernels import check_kernel
+from kernelknife.losses import check_loss
+
+RBF, SIGMOID = check_kernel("rbf"), check_kernel("sigmoid")
+SQUARED, HINGE = check_loss("squared", "regression"), check_loss("hinge", "classification")
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "search", "chosen"), [(1000, None, None), (3000, 300, None), (3001, 300, 500)]
+)
+def test_few_rows_are_exact_and_the_chosen_machine_has_more_centres(n_rows, search, chosen):
+    counts = CenterCounts("auto", SQUARED)
+    assert counts.of_search(RBF, n_rows) == search
+    assert counts.of_chosen(RBF, n_rows) == chosen
+    assert counts.may_search_exactly(n_rows) == (chosen is None)
+
+
+@pytest.mark.parametrize("given", [None, 40])
+def test_what_the_user_gives_holds_for_every_machine(given):
+    counts = CenterCounts(given, SQUARED)
+    for n_rows in (10, 10_000):
+        assert counts.of_search(RBF, n_rows) == counts.of_chosen(RBF, n_rows) == given
+        assert not counts.may_search_exactly(n_rows)
+
+
+def test_neither_the_hinge_nor_the_sigmoid_kernel_has_a_machine_on_centres():
+    assert not needs_exact(SQUARED, [RBF])
+    assert needs_exact(HINGE, [RBF])
+    assert needs_exact(SQUARED, [RBF, SIGMOID])
+    assert CenterCounts("auto", SQUARED).of_chosen(SIGMOID, 10_000) is None
+    assert CenterCounts("auto", HINGE).of_search(RBF, 10_000) is None
