@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from kernelknife.canonical import KnifeCCA
     from kernelknife.components import KnifePCA, knife_pca_path
-    from kernelknife.discriminant import KnifeDiscriminant
+    from kernelknife.discriminant import KnifeDiscriminant, knife_discriminant_path
     from kernelknife.estimators import KnifeClassifier, KnifeRegressor
     from kernelknife.groups import CorrelatedGroups
     from kernelknife.knockoffs import KnifeKnockoffs
@@ -35,6 +35,7 @@ __all__ = [
     "KnifeStability",
     "PathResult",
     "__version__",
+    "knife_discriminant_path",
     "knife_path",
     "knife_pca_path",
 ]
@@ -52,6 +53,7 @@ _HOMES = {
     "KnifeRegressorCV": "model_selection",
     "KnifeStability": "stability",
     "PathResult": "path",
+    "knife_discriminant_path": "discriminant",
     "knife_path": "path",
     "knife_pca_path": "components",
 }
