@@ -36,7 +36,7 @@ LAYERS = (
     ("machine",),
     ("effects", "stand_ins"),
     ("estimators",),
-    ("path", "_spectral"),
+    ("path", "_spectral", "_turns"),
     ("_choice",),
     ("model_selection", "baselines", "datasets", "stability"),
     ("knockoffs", "components", "discriminant", "canonical"),

@@ -1,0 +1,312 @@
+"""Canonical pairs of two tables, found by turns between them.
+
+At fixed weights :func:`canonical_pairs` solves the eigenproblem of regularised kernel canonical
+correlation. The weights are found by :class:`Turns`: those of a table come from the regression of
+the other table's scores, with a penalty on their sum, until the columns of both no longer change.
+:func:`next_pair` compares several starts and makes a pair of the best one.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from scipy.linalg import cholesky, solve_triangular
+
+from kernelknife._rows.arrays import ArrayRows
+from kernelknife._search import StartSettings, find_weights
+from kernelknife._search.starts import scaled_weights
+from kernelknife._spectral import (
+    centred_features,
+    dependence_scores,
+    favour,
+    solution_at,
+    with_targets,
+)
+from kernelknife.estimators import Job, KnifeRegressor, make_solver
+from kernelknife.machine import Machine, build_machine
+
+__all__ = ["Pair", "Side", "Turns", "canonical_pairs", "correlate", "next_pair", "pairs_at"]
+
+# An automatic penalty, per row: a column of weight 1 must explain so large a share of the scores.
+AUTO_SHARE = 0.03
+MOST_ROUNDS = 8  # of turns between the tables; two to four are the rule
+MOST_HALVINGS = 12  # of an automatic penalty that leaves no column
+# A start takes so many rounds before it is compared with others, and needs no rival where both
+# tables are left with less than this share of a constant's objective.
+FIRST_ROUNDS, GOOD_START = 2, 0.4
+SINGLE_STARTS = 4  # dependences of two columns that are starts of their own
+CHANCE_DRAWS = 19  # permutations of rows that tell which dependence is chance
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two tables while the pairs are searched for."""
+
+    name: str
+    job: Job
+    seen: np.ndarray
+    functions: tuple[np.ndarray, np.ndarray]
+    regressor: KnifeRegressor
+    fixed: np.ndarray | None
+    sparsity: Any
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.seen)
+
+    @property
+    def alpha(self) -> float:
+        """Penalty on the squared norm of the machine."""
+        return self.job.problem.alpha
+
+    def features(self, w: np.ndarray) -> np.ndarray:
+        """Return the features of the weighted kernel, centred."""
+        return centred_features(self.job, self.seen, w)
+
+    def regress(self, target: np.ndarray) -> tuple[np.ndarray, float, float]:
+        """Return the weights that predict a target, their penalty, and the objective.
+
+        The objective is a share of that of a constant.
+        """
+        job = with_targets(self.job, target[:, None])
+        settings = StartSettings(seed=job.seed)
+        automatic = isinstance(self.sparsity, str)
+        sparsity = AUTO_SHARE * self.n_rows if automatic else float(self.sparsity)
+        for _ in range(MOST_HALVINGS):
+            solution, _ = find_weights(job.problem, make_solver(self.regressor), settings, sparsity)
+            if solution.w.any():
+                return solution.w, sparsity, solution.objective / self.n_rows
+            if not automatic:
+                break
+            sparsity /= 2.0
+        raise ValueError(
+            f"sparsity={sparsity:g} drives every column of {self.name} out: lower it, or leave "
+            "sparsity='auto'."
+        )
+
+    def machine(self, w: np.ndarray, target: np.ndarray) -> tuple[Machine, np.ndarray]:
+        """Return the machine that predicts a target at some weights, and its scores of the rows.
+
+        The scores have mean 0 and variance 1 over the rows.
+        """
+        job = with_targets(self.job, target[:, None])
+        solution = solution_at(job, w)
+        machine = build_machine(job.prepared, job.built, w, solution.C, solution.b)
+        scores = machine.scores(job.prepared.rows)
+        center, scale = scores.mean(axis=0), scores.std(axis=0)
+        scale = np.where(scale > 0, scale, 1.0)
+        machine = replace(
+            machine, coef=machine.coef / scale, intercept=(machine.intercept - center) / scale
+        )
+        return machine, ((scores - center) / scale)[:, 0]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A canonical pair: for each table its weights, its penalty, its machine."""
+
+    weights: tuple[np.ndarray, np.ndarray]
+    features: tuple[np.ndarray, np.ndarray]  # of the kernels at these weights
+    sparsities: tuple[float, float]
+    machines: tuple[Machine, Machine]
+    scores: tuple[np.ndarray, np.ndarray]
+    n_rounds: int = 1
+
+    @property
+    def correlation(self) -> float:
+        """Correlation of the two scores over the rows that the pair was found on."""
+        return correlate(*self.scores)
+
+    def held_out(self, tables: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+        """Return the two scores of other rows."""
+        f, g = (
+            machine.scores(ArrayRows(table))[:, 0]
+            for machine, table in zip(self.machines, tables, strict=True)
+        )
+        return f, g
+
+
+def correlate(f: np.ndarray, g: np.ndarray) -> float:
+    """Return the correlation of two scores, 0 where one of them is constant."""
+    f, g = f - f.mean(), g - g.mean()
+    size = np.linalg.norm(f) * np.linalg.norm(g)
+    return float(f @ g / size) if size > 0 else 0.0
+
+
+def canonical_pairs(
+    A: np.ndarray, B: np.ndarray, alphas: tuple[float, float], k: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the leading pairs of scores of two tables, by regularised canonical correlation.
+
+    With centred features ``A`` and ``B`` of the rows, the smoothers ``R = A (A'A + alpha I)^-1 A'``
+    are ``P P'`` and ``Q Q'``. A pair that each smoother turns into the other, up to scale, comes
+    from the singular vectors of ``P'Q``.
+
+    Parameters
+    ----------
+    A, B : ndarray of shape (n, r) and (n, t)
+    alphas : pair of float
+    k : int
+
+    Returns
+    -------
+    F, G : ndarray of shape (n, k)
+        Each column of length sqrt(n).
+    values : ndarray of shape (k,)
+        The singular values, which are the regularised correlations.
+    """
+    P, Q = _half_smoother(A, alphas[0]), _half_smoother(B, alphas[1])
+    left, values, right = np.linalg.svd(P.T @ Q, full_matrices=False)
+    F, G = P @ left[:, :k], Q @ right[:k].T
+    # A sign that the order of rows leaves as it is.
+    sign = np.where(F[np.abs(F).argmax(axis=0), np.arange(F.shape[1])] < 0, -1.0, 1.0)
+    F, G = (scores * sign for scores in (F, G))
+    size = np.sqrt(len(A))
+    F, G = (size * S / np.maximum(np.linalg.norm(S, axis=0), 1e-300) for S in (F, G))
+    return F, G, values[:k]
+
+
+def _half_smoother(A: np.ndarray, alpha: float) -> np.ndarray:
+    """Return ``P`` with ``P P' = A (A'A + alpha I)^-1 A'``."""
+    gram = A.T @ A
+    gram.flat[:: len(gram) + 1] += alpha
+    return solve_triangular(cholesky(gram, lower=True), A.T, lower=True).T
+
+
+def pairs_at(sides: tuple[Side, Side], k: int) -> list[Pair]:
+    """Return the k leading pairs at weights that are given."""
+    fixed: list[Any] = [side.fixed for side in sides]
+    A, B = (side.features(w) for side, w in zip(sides, fixed, strict=True))
+    F, G, values = canonical_pairs(A, B, (sides[0].alpha, sides[1].alpha), k)
+    if len(values) < k:
+        raise ValueError(
+            f"n_components={k}, but the smaller of both kernel matrices has rank {len(values)}: "
+            f"ask for at most {len(values)}."
+        )
+    return [_pair(sides, fixed, (0.0, 0.0), f, g) for f, g in zip(F.T, G.T, strict=True)]
+
+
+def _pair(
+    sides: tuple[Side, Side], weights: Any, sparsities: Any, f: np.ndarray, g: np.ndarray
+) -> Pair:
+    """Return the machines of a pair: each table predicts the other's scores."""
+    (left, ours), (right, theirs) = sides[0].machine(weights[0], g), sides[1].machine(weights[1], f)
+    spread = [side.job.prepared.user_values(w) for side, w in zip(sides, weights, strict=True)]
+    A, B = (side.features(w) for side, w in zip(sides, weights, strict=True))
+    return Pair((spread[0], spread[1]), (A, B), sparsities, (left, right), (ours, theirs))
+
+
+@dataclass
+class Turns:
+    """A search by turns from one start: where it stands."""
+
+    weights: list[np.ndarray]
+    sparsities: list[float] = field(default_factory=lambda: [0.0, 0.0])
+    objectives: list[float] = field(default_factory=lambda: [1.0, 1.0])
+    n_rounds: int = 0
+    settled: bool = False
+
+    @property
+    def objective(self) -> float:
+        """Mean objective of both tables, as a share of a constant's."""
+        return 0.5 * sum(self.objectives)
+
+    def go_on(self, sides: tuple[Side, Side], earlier: Any, most_rounds: int) -> None:
+        """Take turns until the columns no longer change, or there have been so many rounds."""
+        while not self.settled and self.n_rounds < most_rounds:
+            before = [tuple(np.flatnonzero(w)) for w in self.weights]
+            for i in (0, 1):
+                f, g = _leading_pair(sides, self.weights, earlier)
+                found = sides[i].regress((g, f)[i])
+                self.weights[i], self.sparsities[i], self.objectives[i] = found
+            self.n_rounds += 1
+            self.settled = before == [tuple(np.flatnonzero(w)) for w in self.weights]
+
+
+def next_pair(sides: tuple[Side, Side], before: list[Pair], seed: int | None) -> Pair:
+    """Find the weights of the next pair by turns, and the pair at these weights.
+
+    Several starts take a few turns each, and the one with the lowest objective goes on.
+
+    Parameters
+    ----------
+    sides : pair of Side
+    before : list of Pair
+        Pairs that were found already: what they explain is taken out of both tables.
+    seed : int or None
+        For the permutations that tell which dependence of two columns is chance.
+    """
+    earlier = [[pair.features[i] for pair in before] for i in (0, 1)]
+    tried: list[Turns] = []
+    for weights in _starting_weights(sides, earlier, seed):
+        tried.append(Turns(list(weights)))
+        tried[-1].go_on(sides, earlier, FIRST_ROUNDS)
+        if tried[-1].objective < GOOD_START:
+            break
+    best = min(tried, key=lambda turns: turns.objective)
+    best.go_on(sides, earlier, MOST_ROUNDS)
+    f, g = _leading_pair(sides, best.weights, earlier)
+    pair = _pair(sides, best.weights, tuple(best.sparsities), f, g)
+    return replace(pair, n_rounds=best.n_rounds)
+
+
+def _leading_pair(
+    sides: tuple[Side, Side], weights: Any, earlier: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the leading pair of scores at some weights, in what earlier pairs leave."""
+    A, B = (
+        _without(side.features(w), features, side.alpha)
+        for side, w, features in zip(sides, weights, earlier, strict=True)
+    )
+    F, G, _ = canonical_pairs(A, B, (sides[0].alpha, sides[1].alpha), 1)
+    return F[:, 0], G[:, 0]
+
+
+def _without(A: np.ndarray, earlier: list[np.ndarray], alpha: float) -> np.ndarray:
+    """Return columns without what the smoothers of earlier pairs explain of them."""
+    for features in earlier:
+        # The columns may be there for some of the rows only.
+        rows = np.linspace(0, len(features) - 1, len(A)).astype(int)
+        P = _half_smoother(features[rows], alpha)
+        A = A - P @ (P.T @ A)
+    return A
+
+
+def _starting_weights(
+    sides: tuple[Side, Side], earlier: Any, seed: int | None
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield weights that favour columns which depend on a column of the other table.
+
+    In the first start a dependence counts by how far it exceeds the largest one after the rows of
+    one table have been permuted, 19 times; where none does, all columns have the same weight. The
+    further starts are the strongest dependences, one by one: a pair that shows weakly in single
+    columns may be strong together.
+    """
+    left, right = (
+        (_without(side.functions[0], features, side.alpha), side.functions[1])
+        for side, features in zip(sides, earlier, strict=True)
+    )
+    rng = np.random.default_rng(0 if seed is None else seed)
+    chance = 0.0
+    for _ in range(CHANCE_DRAWS):
+        shuffled = right[0][rng.permutation(len(right[0]))], right[1]
+        chance = max(chance, dependence_scores(left, shuffled).max())
+    dependence = dependence_scores(left, right)
+    yield _favouring(sides, np.maximum(dependence - chance, 0.0))
+    strongest = np.argsort(-dependence, axis=None, kind="stable")[:SINGLE_STARTS]
+    for place in strongest:
+        alone = np.zeros_like(dependence)
+        alone.flat[place] = 1.0
+        yield _favouring(sides, alone)
+
+
+def _favouring(sides: tuple[Side, Side], excess: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return starting weights of both tables by the dependences that count."""
+    starts = []
+    for i, side in enumerate(sides):
+        strength = np.sqrt((excess**2).sum(axis=1 - i))
+        problem = side.job.problem
+        starts.append(favour(problem, strength) if strength.any() else scaled_weights(problem))
+    return starts[0], starts[1]
