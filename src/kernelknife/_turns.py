@@ -177,52 +177,94 @@ def _half_smoother(A: np.ndarray, alpha: float) -> np.ndarray:
 
 def pairs_at(sides: tuple[Side, Side], k: int) -> list[Pair]:
     """Return the k leading pairs at weights that are given."""
-    fixed: list[Any] = [side.fixed for side in sides]
-    A, B = (side.features(w) for side, w in zip(sides, fixed, strict=True))
-    F, G, values = canonical_pairs(A, B, (sides[0].alpha, sides[1].alpha), k)
+    turns = Turns(sides, [np.asarray(side.fixed) for side in sides])
+    F, G, values = turns.leading_pairs(k)
     if len(values) < k:
         raise ValueError(
             f"n_components={k}, but the smaller of both kernel matrices has rank {len(values)}: "
             f"ask for at most {len(values)}."
         )
-    return [_pair(sides, fixed, (0.0, 0.0), f, g) for f, g in zip(F.T, G.T, strict=True)]
+    return [turns.pair(f, g) for f, g in zip(F.T, G.T, strict=True)]
 
 
-def _pair(
-    sides: tuple[Side, Side], weights: Any, sparsities: Any, f: np.ndarray, g: np.ndarray
-) -> Pair:
-    """Return the machines of a pair: each table predicts the other's scores."""
-    (left, ours), (right, theirs) = sides[0].machine(weights[0], g), sides[1].machine(weights[1], f)
-    spread = [side.job.prepared.user_values(w) for side, w in zip(sides, weights, strict=True)]
-    A, B = (side.features(w) for side, w in zip(sides, weights, strict=True))
-    return Pair((spread[0], spread[1]), (A, B), sparsities, (left, right), (ours, theirs))
+def _no_earlier_pairs() -> tuple[list[np.ndarray], list[np.ndarray]]:
+    return [], []
 
 
 @dataclass
 class Turns:
-    """A search by turns from one start: where it stands."""
+    """A search by turns from one start: where it stands.
 
+    Attributes
+    ----------
+    sides : pair of Side
+    weights : list of two ndarray
+    earlier : pair of lists of ndarray
+        Features of earlier pairs: what they explain is taken out of each table.
+    sparsities, objectives : list of two float
+        Penalty and objective of each table's last regression; the objective is a share of that of
+        a constant.
+    n_rounds : int
+    settled : bool
+        Whether the columns did not change in the last round.
+    """
+
+    sides: tuple[Side, Side]
     weights: list[np.ndarray]
+    earlier: tuple[list[np.ndarray], list[np.ndarray]] = field(default_factory=_no_earlier_pairs)
     sparsities: list[float] = field(default_factory=lambda: [0.0, 0.0])
     objectives: list[float] = field(default_factory=lambda: [1.0, 1.0])
     n_rounds: int = 0
     settled: bool = False
+    # Features of the kernels at the weights, which take an eigenproblem; None until asked for.
+    _features: list[np.ndarray | None] = field(default_factory=lambda: [None, None])
 
     @property
     def objective(self) -> float:
         """Mean objective of both tables, as a share of a constant's."""
         return 0.5 * sum(self.objectives)
 
-    def go_on(self, sides: tuple[Side, Side], earlier: Any, most_rounds: int) -> None:
+    def features(self, i: int) -> np.ndarray:
+        """Return the features of a table's kernel at its weights."""
+        found = self._features[i]
+        if found is None:
+            found = self._features[i] = self.sides[i].features(self.weights[i])
+        return found
+
+    def leading_pairs(self, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the k leading pairs at the weights, in what earlier pairs leave."""
+        alphas = self.sides[0].alpha, self.sides[1].alpha
+        A, B = (_without(self.features(i), self.earlier[i], alphas[i]) for i in (0, 1))
+        return canonical_pairs(A, B, alphas, k)
+
+    def go_on(self, most_rounds: int) -> None:
         """Take turns until the columns no longer change, or there have been so many rounds."""
         while not self.settled and self.n_rounds < most_rounds:
             before = [tuple(np.flatnonzero(w)) for w in self.weights]
             for i in (0, 1):
-                f, g = _leading_pair(sides, self.weights, earlier)
-                found = sides[i].regress((g, f)[i])
+                F, G, _ = self.leading_pairs(1)
+                found = self.sides[i].regress((G, F)[i][:, 0])
                 self.weights[i], self.sparsities[i], self.objectives[i] = found
+                self._features[i] = None
             self.n_rounds += 1
             self.settled = before == [tuple(np.flatnonzero(w)) for w in self.weights]
+
+    def pair(self, f: np.ndarray, g: np.ndarray) -> Pair:
+        """Return the pair of two scores at the weights: each table predicts the other's score."""
+        left, right = self.sides
+        x_machine, ours = left.machine(self.weights[0], g)
+        y_machine, theirs = right.machine(self.weights[1], f)
+        return Pair(
+            (
+                left.job.prepared.user_values(self.weights[0]),
+                right.job.prepared.user_values(self.weights[1]),
+            ),
+            (self.features(0), self.features(1)),
+            (self.sparsities[0], self.sparsities[1]),
+            (x_machine, y_machine),
+            (ours, theirs),
+            max(self.n_rounds, 1),
+        )
 
 
 def next_pair(sides: tuple[Side, Side], before: list[Pair], seed: int | None) -> Pair:
@@ -238,30 +280,18 @@ def next_pair(sides: tuple[Side, Side], before: list[Pair], seed: int | None) ->
     seed : int or None
         For the permutations that tell which dependence of two columns is chance.
     """
-    earlier = [[pair.features[i] for pair in before] for i in (0, 1)]
-    tried: list[Turns] = []
+    earlier = [pair.features[0] for pair in before], [pair.features[1] for pair in before]
+    best: Any = None
     for weights in _starting_weights(sides, earlier, seed):
-        tried.append(Turns(list(weights)))
-        tried[-1].go_on(sides, earlier, FIRST_ROUNDS)
-        if tried[-1].objective < GOOD_START:
+        turns = Turns(sides, list(weights), earlier)
+        turns.go_on(FIRST_ROUNDS)
+        if best is None or turns.objective < best.objective:
+            best = turns
+        if best.objective < GOOD_START:
             break
-    best = min(tried, key=lambda turns: turns.objective)
-    best.go_on(sides, earlier, MOST_ROUNDS)
-    f, g = _leading_pair(sides, best.weights, earlier)
-    pair = _pair(sides, best.weights, tuple(best.sparsities), f, g)
-    return replace(pair, n_rounds=best.n_rounds)
-
-
-def _leading_pair(
-    sides: tuple[Side, Side], weights: Any, earlier: Any
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the leading pair of scores at some weights, in what earlier pairs leave."""
-    A, B = (
-        _without(side.features(w), features, side.alpha)
-        for side, w, features in zip(sides, weights, earlier, strict=True)
-    )
-    F, G, _ = canonical_pairs(A, B, (sides[0].alpha, sides[1].alpha), 1)
-    return F[:, 0], G[:, 0]
+    best.go_on(MOST_ROUNDS)
+    F, G, _ = best.leading_pairs(1)
+    return best.pair(F[:, 0], G[:, 0])
 
 
 def _without(A: np.ndarray, earlier: list[np.ndarray], alpha: float) -> np.ndarray:
