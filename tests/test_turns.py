@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from kernelknife import KnifePCA
 from kernelknife._spectral import expand_columns, make_regressor, seen_columns, table_job
-from kernelknife._turns import Side, Turns, canonical_pairs, correlate, next_pair
+from kernelknife._turns import Side, Turns, canonical_pairs, correlate, find_turns, next_pair
 
 
 @pytest.fixture
@@ -66,3 +66,34 @@ def test_a_second_pair_leaves_out_what_the_first_one_explains(sides):
     second = next_pair(sides, [first], 0)
     assert first.correlation > 0.9
     assert abs(correlate(first.scores[0], second.scores[0])) < 0.5
+
+
+def test_turns_stop_where_a_table_is_left_without_columns(sides):
+    turns = find_turns((sides[0], make_side("y", sides[1].seen, sparsity=1e6)), seed=0)
+    assert turns.empty
+    assert turns.settled
+    assert turns.objective == 1.0
+    assert turns.weights[0].any()
+    assert not turns.weights[1].any()
+
+
+def test_turns_at_other_penalties_begin_where_the_first_have_ended(sides):
+    turns = find_turns(sides, seed=0)
+    before = [w.copy() for w in turns.weights]
+    higher = turns.at_penalties((10.0, 10.0))
+    higher.go_on(8, warm=True)
+    assert higher.sparsities == [10.0, 10.0]
+    for i in (0, 1):
+        assert_allclose(turns.weights[i], before[i])
+        assert set(np.flatnonzero(higher.weights[i])) <= set(np.flatnonzero(before[i]))
+        assert higher.weights[i].sum() < before[i].sum()
+    assert higher.objective > turns.objective
+
+
+def test_a_warm_regression_is_the_regression_where_it_begins_at_its_weights(sides, rng):
+    target = rng.normal(size=60) + 2.0 * sides[0].seen[:, 0]
+    cold = sides[0].solve(target, 2.0)
+    warm = sides[0].solve(target, 2.0, cold.w)
+    assert_allclose(warm.w, cold.w, atol=1e-3)
+    assert_allclose(warm.objective, cold.objective, rtol=1e-4)
+    assert not sides[0].solve(target, 2.0, np.array([0.5, 0.5, 0.0])).w[2]

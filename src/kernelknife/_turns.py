@@ -3,7 +3,7 @@
 At fixed weights :func:`canonical_pairs` solves the eigenproblem of regularised kernel canonical
 correlation. The weights are found by :class:`Turns`: those of a table come from the regression of
 the other table's scores, with a penalty on their sum, until the columns of both no longer change.
-:func:`next_pair` compares several starts and makes a pair of the best one.
+:func:`find_turns` compares several starts, and :func:`next_pair` makes a pair of the best one.
 """
 
 from collections.abc import Iterator
@@ -14,8 +14,8 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 from kernelknife._rows.arrays import ArrayRows
-from kernelknife._search import StartSettings, find_weights
-from kernelknife._search.starts import scaled_weights
+from kernelknife._search import Start, StartSettings, find_weights
+from kernelknife._search.starts import best_of_starts, scaled_weights
 from kernelknife._spectral import (
     centred_features,
     dependence_scores,
@@ -25,8 +25,21 @@ from kernelknife._spectral import (
 )
 from kernelknife.estimators import Job, KnifeRegressor, make_solver
 from kernelknife.machine import Machine, build_machine
+from kernelknife.solvers import Solution
 
-__all__ = ["Pair", "Side", "Turns", "canonical_pairs", "correlate", "next_pair", "pairs_at"]
+__all__ = [
+    "AUTO_SHARE",
+    "MOST_HALVINGS",
+    "MOST_ROUNDS",
+    "Pair",
+    "Side",
+    "Turns",
+    "canonical_pairs",
+    "correlate",
+    "find_turns",
+    "next_pair",
+    "pairs_at",
+]
 
 # An automatic penalty, per row: a column of weight 1 must explain so large a share of the scores.
 AUTO_SHARE = 0.03
@@ -65,26 +78,44 @@ class Side:
         """Return the features of the weighted kernel, centred."""
         return centred_features(self.job, self.seen, w)
 
-    def regress(self, target: np.ndarray) -> tuple[np.ndarray, float, float]:
-        """Return the weights that predict a target, their penalty, and the objective.
+    def solve(
+        self, target: np.ndarray, sparsity: float, begin: np.ndarray | None = None
+    ) -> Solution:
+        """Return the solution of the regression of a target at a penalty.
 
-        The objective is a share of that of a constant.
+        Parameters
+        ----------
+        target : ndarray of shape (n,)
+        sparsity : float
+        begin : ndarray of shape (n_weights,), default=None
+            Weights to begin with, of which those that are zero stay so; None tries the starts of
+            a regression.
         """
         job = with_targets(self.job, target[:, None])
-        settings = StartSettings(seed=job.seed)
+        solver = make_solver(self.regressor)
+        if begin is None:
+            settings = StartSettings(seed=job.seed)
+            return find_weights(job.problem, solver, settings, sparsity)[0]
+        start = Start("neighbour", begin, relaxes=False)
+        return best_of_starts(job.problem, solver, [start], sparsity)[0]
+
+    def regress(
+        self, target: np.ndarray, begin: np.ndarray | None = None
+    ) -> tuple[np.ndarray, float, float]:
+        """Return the weights that predict a target, their penalty, and the objective.
+
+        The objective is a share of that of a constant. All weights are zero where the penalty
+        drives every column out; an automatic one is halved before that.
+        """
         automatic = isinstance(self.sparsity, str)
         sparsity = AUTO_SHARE * self.n_rows if automatic else float(self.sparsity)
-        for _ in range(MOST_HALVINGS):
-            solution, _ = find_weights(job.problem, make_solver(self.regressor), settings, sparsity)
-            if solution.w.any():
-                return solution.w, sparsity, solution.objective / self.n_rows
-            if not automatic:
+        solution = self.solve(target, sparsity, begin)
+        for _ in range(MOST_HALVINGS - 1):
+            if solution.w.any() or not automatic:
                 break
             sparsity /= 2.0
-        raise ValueError(
-            f"sparsity={sparsity:g} drives every column of {self.name} out: lower it, or leave "
-            "sparsity='auto'."
-        )
+            solution = self.solve(target, sparsity, begin)
+        return solution.w, sparsity, solution.objective / self.n_rows
 
     def machine(self, w: np.ndarray, target: np.ndarray) -> tuple[Machine, np.ndarray]:
         """Return the machine that predicts a target at some weights, and its scores of the rows.
@@ -108,7 +139,7 @@ class Pair:
     """A canonical pair: for each table its weights, its penalty, its machine."""
 
     weights: tuple[np.ndarray, np.ndarray]
-    features: tuple[np.ndarray, np.ndarray]  # of the kernels at these weights
+    features: tuple[np.ndarray, ...]  # of both kernels at these weights, or none to save memory
     sparsities: tuple[float, float]
     machines: tuple[Machine, Machine]
     scores: tuple[np.ndarray, np.ndarray]
@@ -206,7 +237,7 @@ class Turns:
         a constant.
     n_rounds : int
     settled : bool
-        Whether the columns did not change in the last round.
+        Whether the columns did not change in the last round, or none are left.
     """
 
     sides: tuple[Side, Side]
@@ -224,6 +255,11 @@ class Turns:
         """Mean objective of both tables, as a share of a constant's."""
         return 0.5 * sum(self.objectives)
 
+    @property
+    def empty(self) -> bool:
+        """Whether a table is left without a column, so that there is no pair."""
+        return not all(w.any() for w in self.weights)
+
     def features(self, i: int) -> np.ndarray:
         """Return the features of a table's kernel at its weights."""
         found = self._features[i]
@@ -237,17 +273,51 @@ class Turns:
         A, B = (_without(self.features(i), self.earlier[i], alphas[i]) for i in (0, 1))
         return canonical_pairs(A, B, alphas, k)
 
-    def go_on(self, most_rounds: int) -> None:
-        """Take turns until the columns no longer change, or there have been so many rounds."""
+    def go_on(self, most_rounds: int, *, warm: bool = False) -> None:
+        """Take turns until the columns no longer change, or there have been so many rounds.
+
+        Parameters
+        ----------
+        most_rounds : int
+        warm : bool, default=False
+            Whether a regression begins with the weights that its table has, so that no column can
+            come in.
+        """
         while not self.settled and self.n_rounds < most_rounds:
             before = [tuple(np.flatnonzero(w)) for w in self.weights]
             for i in (0, 1):
                 F, G, _ = self.leading_pairs(1)
-                found = self.sides[i].regress((G, F)[i][:, 0])
+                begin = self.weights[i] if warm else None
+                found = self.sides[i].regress((G, F)[i][:, 0], begin)
                 self.weights[i], self.sparsities[i], self.objectives[i] = found
                 self._features[i] = None
+                if self.empty:
+                    self.objectives, self.settled = [1.0, 1.0], True
+                    return
             self.n_rounds += 1
             self.settled = before == [tuple(np.flatnonzero(w)) for w in self.weights]
+
+    def at_penalties(self, sparsities: tuple[float, float]) -> "Turns":
+        """Return turns at other penalties that begin where these have ended."""
+        left, right = (
+            replace(side, sparsity=sparsity)
+            for side, sparsity in zip(self.sides, sparsities, strict=True)
+        )
+        return replace(
+            self,
+            sides=(left, right),
+            weights=list(self.weights),
+            sparsities=[0.0, 0.0],
+            objectives=[1.0, 1.0],
+            n_rounds=0,
+            settled=False,
+            _features=list(self._features),
+        )
+
+    def leading_pair(self) -> Pair:
+        """Return the leading pair at the weights."""
+        F, G, _ = self.leading_pairs(1)
+        return self.pair(F[:, 0], G[:, 0])
 
     def pair(self, f: np.ndarray, g: np.ndarray) -> Pair:
         """Return the pair of two scores at the weights: each table predicts the other's score."""
@@ -270,8 +340,6 @@ class Turns:
 def next_pair(sides: tuple[Side, Side], before: list[Pair], seed: int | None) -> Pair:
     """Find the weights of the next pair by turns, and the pair at these weights.
 
-    Several starts take a few turns each, and the one with the lowest objective goes on.
-
     Parameters
     ----------
     sides : pair of Side
@@ -281,6 +349,33 @@ def next_pair(sides: tuple[Side, Side], before: list[Pair], seed: int | None) ->
         For the permutations that tell which dependence of two columns is chance.
     """
     earlier = [pair.features[0] for pair in before], [pair.features[1] for pair in before]
+    turns = find_turns(sides, earlier, seed)
+    for side, w, sparsity in zip(sides, turns.weights, turns.sparsities, strict=True):
+        if not w.any():
+            raise ValueError(
+                f"sparsity={sparsity:g} drives every column of {side.name} out: lower it, or "
+                "leave sparsity='auto'."
+            )
+    return turns.leading_pair()
+
+
+def find_turns(
+    sides: tuple[Side, Side],
+    earlier: tuple[list[np.ndarray], list[np.ndarray]] = ([], []),
+    seed: int | None = None,
+) -> Turns:
+    """Return the best search by turns, taken to its end.
+
+    Several starts take a few turns each, and the one with the lowest objective goes on.
+
+    Parameters
+    ----------
+    sides : pair of Side
+    earlier : pair of lists of ndarray
+        Features of earlier pairs, of each table.
+    seed : int or None
+        For the permutations that tell which dependence of two columns is chance.
+    """
     best: Any = None
     for weights in _starting_weights(sides, earlier, seed):
         turns = Turns(sides, list(weights), earlier)
@@ -290,8 +385,7 @@ def next_pair(sides: tuple[Side, Side], before: list[Pair], seed: int | None) ->
         if best.objective < GOOD_START:
             break
     best.go_on(MOST_ROUNDS)
-    F, G, _ = best.leading_pairs(1)
-    return best.pair(F[:, 0], G[:, 0])
+    return best
 
 
 def _without(A: np.ndarray, earlier: list[np.ndarray], alpha: float) -> np.ndarray:

@@ -16,7 +16,7 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -35,10 +35,12 @@ from kernelknife._support.progress import Task, root_task
 from kernelknife._support.threads import limited_blas
 from kernelknife._support.versions import CallbackSupportMixin, with_callbacks
 from kernelknife._turns import Pair, Side, canonical_pairs, correlate, next_pair, pairs_at
+from kernelknife.canonical_path import CCAPathResult, follow_pairs
 from kernelknife.estimators import FLOATS, draw_seed
 from kernelknife.machine import Machine
+from kernelknife.path import check_sparsities
 
-__all__ = ["KnifeCCA", "canonical_pairs"]
+__all__ = ["KnifeCCA", "canonical_pairs", "knife_cca_path"]
 
 
 class KnifeCCA(
@@ -104,6 +106,7 @@ class KnifeCCA(
 
     See Also
     --------
+    knife_cca_path : The weights of both tables for every penalty.
     sklearn.cross_decomposition.CCA : Linear, with all columns.
 
     Examples
@@ -191,7 +194,8 @@ class KnifeCCA(
         with limited_blas(n), root_task(self, total=None) as task:
             if n_held_out:
                 self._judge(tables, n_held_out, seed, task)
-            self._publish(self._find_pairs(tables, seed, task))
+            sides = self._open(tables, seed)
+            self._publish(self._find_pairs(sides, seed, task), sides)
         return self
 
     def _check_parameters(self) -> None:
@@ -250,11 +254,12 @@ class KnifeCCA(
             _both(self.sparsity, "sparsity")[which],
         )
 
-    def _find_pairs(
-        self, tables: tuple[np.ndarray, np.ndarray], seed: int | None, task: Task
-    ) -> list[Pair]:
+    def _open(self, tables: tuple[np.ndarray, np.ndarray], seed: int | None) -> tuple[Side, Side]:
+        """Return both tables, ready for regressions."""
+        return self._side(0, tables[0], seed), self._side(1, tables[1], seed)
+
+    def _find_pairs(self, sides: tuple[Side, Side], seed: int | None, task: Task) -> list[Pair]:
         """Return the canonical pairs of two tables."""
-        sides = self._side(0, tables[0], seed), self._side(1, tables[1], seed)
         if self.weights is not None:
             return pairs_at(sides, self.n_components)
         pairs: list[Pair] = []
@@ -283,7 +288,8 @@ class KnifeCCA(
         rng = np.random.default_rng(0 if seed is None else seed)
         order = rng.permutation(n)
         out, kept = np.sort(order[:n_held_out]), np.sort(order[n_held_out:])
-        pairs = self._find_pairs((tables[0][kept], tables[1][kept]), seed, task)
+        sides = self._open((tables[0][kept], tables[1][kept]), seed)
+        pairs = self._find_pairs(sides, seed, task)
         found, chances = [], []
         for pair in pairs:
             f, g = pair.held_out((tables[0][out], tables[1][out]))
@@ -297,8 +303,13 @@ class KnifeCCA(
         self.held_out_correlations_ = np.array(found)
         self.p_values_ = np.array(chances)
 
-    def _publish(self, pairs: list[Pair]) -> None:
+    def _publish(self, pairs: list[Pair], sides: tuple[Side, Side]) -> None:
         """Set the fitted attributes."""
+        prepared = [side.job.prepared for side in sides]
+        self.n_features_in_, self.n_y_features_in_ = (part.n_features for part in prepared)
+        for name, part in zip(("feature_names_in_", "y_feature_names_in_"), prepared, strict=True):
+            if part.rows.names is not None:
+                setattr(self, name, part.rows.names)
         self.x_weights_, self.y_weights_ = (
             np.stack([pair.weights[which] for pair in pairs]) for which in (0, 1)
         )
@@ -397,3 +408,109 @@ def _both(value: Any, name: str) -> tuple[Any, Any]:
 def _scores_of(machines: tuple[Machine, ...], table: np.ndarray) -> np.ndarray:
     with limited_blas(max(len(table), *(len(machine.vectors) for machine in machines))):
         return np.column_stack([machine.scores(ArrayRows(table)) for machine in machines])
+
+
+def knife_cca_path(
+    X: Any,
+    Y: Any,
+    *,
+    kernel: Any = "rbf",
+    alpha: Any = 1.0,
+    sparsities: Any = 30,
+    ratio: tuple[float, float] = (1.0, 1.0),
+    callbacks: Any = (),
+    **options: Any,
+) -> CCAPathResult:
+    """Follow the columns of two tables that go together as both penalties rise.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        The first table.
+    Y : array-like of shape (n_samples, n_columns) or (n_samples,)
+        The second table, with the same rows in the same order.
+    kernel : str, Kernel or pair of them, default="rbf"
+        See :class:`KnifeCCA`.
+    alpha : float or pair of float, default=1.0
+        See :class:`KnifeCCA`.
+    sparsities : int or array-like, default=30
+        Number of points, or increasing penalties. A number spreads the points evenly over the
+        logarithm of the penalty, from 0.001 times the number of rows to where one table has no
+        column left; the path may end a few points early or late.
+    ratio : pair of float, default=(1.0, 1.0)
+        Penalty of each table at a sparsity of 1.
+    callbacks : sequence of callbacks, default=()
+        For example ``[sklearn.callback.ProgressBar()]``.
+    **options
+        Further parameters of :class:`KnifeCCA`.
+
+    Returns
+    -------
+    CCAPathResult
+        Weights of both tables and the correlation at every penalty, rankings, and a fitted
+        :class:`KnifeCCA` at every point but the last.
+
+    See Also
+    --------
+    KnifeCCA : Several pairs at one penalty, and their correlation over held-out rows.
+
+    Notes
+    -----
+    The path is that of the first pair. The point nearest to the automatic penalty of
+    :class:`KnifeCCA` is found as a single fit finds it, and the others one after the other from
+    there. With several local minima a single fit at another penalty may find another pair.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelknife import knife_cca_path
+    >>> rng = np.random.default_rng(0)
+    >>> X, Y = rng.normal(size=(150, 6)), rng.normal(size=(150, 5))
+    >>> Y[:, 3] = np.sin(2 * X[:, 1]) - Y[:, 2] + 0.1 * rng.normal(size=150)
+    >>> path = knife_cca_path(X, Y, sparsities=10)
+    >>> int(path.x_ranking.argmin()), sorted(int(j) for j in path.y_ranking.argsort()[:2])
+    (1, [2, 3])
+    >>> path.at(sparsity=5.0).transform(X).shape
+    (150, 1)
+    """
+    for name in ("sparsity", "weights"):
+        if name in options:
+            raise TypeError(f"knife_cca_path takes no {name}: it follows all penalties.")
+    if "n_components" in options:
+        raise TypeError("knife_cca_path takes no n_components: it follows the first pair.")
+    for name in ("hold_out", "n_permutations"):
+        if name in options:
+            raise TypeError(
+                f"knife_cca_path takes no {name}: fit KnifeCCA at the sparsity of a point to judge "
+                "its pair on held-out rows."
+            )
+    grid = check_sparsities(sparsities)
+    template = KnifeCCA(kernel=kernel, alpha=alpha, hold_out=0.0, **options)
+    if callbacks:
+        template.set_callbacks(*callbacks)
+    return _run(template, X, Y, grid, _check_ratio(ratio))
+
+
+def _check_ratio(ratio: Any) -> tuple[float, float]:
+    if not isinstance(ratio, tuple | list) or len(ratio) != 2:
+        raise ValueError(
+            "ratio must be a pair of numbers > 0, of X and of Y, such as (1.0, 2.0), got "
+            f"{ratio!r}."
+        )
+    for share in ratio:
+        check_number(share, "Each entry of ratio", strict=True)
+    return float(ratio[0]), float(ratio[1])
+
+
+@with_callbacks
+def _run(
+    template: KnifeCCA, X: Any, Y: Any, grid: Any, ratio: tuple[float, float]
+) -> CCAPathResult:
+    template._check_parameters()
+    tables = template._check_tables(X, Y)
+    seed = draw_seed(template.random_state)
+    total = None if np.ndim(grid) == 0 else len(grid)
+    with limited_blas(len(tables[0])), root_task(template, "path", total) as task:
+        sides = template._open(tables, seed)
+        points = follow_pairs(sides, ratio, grid, seed, task)
+    return CCAPathResult.from_points(clone(template), sides, ratio, points, KnifeCCA._publish)
