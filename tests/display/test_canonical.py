@@ -31,6 +31,7 @@ def test_weights_of_both_tables_and_the_correlation_are_drawn(path):
     assert "y0" in texts(display.axes_[1])
     # A penalty is at the same place in all three.
     assert len({ax.get_xlim() for ax in display.axes_}) == 1
+    assert all("0" in texts(ax) for ax in display.axes_), "the grid begins with no penalty"
     assert [ax.get_xlabel() for ax in display.axes_] == ["", "", "sparsity"]
 
 

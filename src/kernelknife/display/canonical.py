@@ -4,7 +4,7 @@ import numpy as np
 
 from kernelknife._support.optional import import_optional
 from kernelknife.display.paths import WeightPathDisplay
-from kernelknife.display.style import COLOURS, hide_frame, log_positions, mark_penalty
+from kernelknife.display.style import COLOURS, hide_frame, label_zero, log_positions, mark_penalty
 
 __all__ = ["CCAPathDisplay"]
 
@@ -141,5 +141,6 @@ class CCAPathDisplay:
         ax.set_ylim(0.0, 1.04)
         ax.set(xlabel="sparsity", ylabel="correlation")
         hide_frame(ax)
+        label_zero(ax, self.sparsities, x)
         if self.sparsity is not None:
             mark_penalty(ax, max(float(self.sparsity), x[0]), "")
