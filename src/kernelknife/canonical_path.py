@@ -85,22 +85,9 @@ def follow_pairs(
     else:
         grid = np.asarray(sparsities, dtype=float)
         above = iter(grid[grid > here])
-    points = [_make_point(begun, here)]
-    turns = begun
-    for sparsity in above:
-        if turns.empty or task.stopped:
-            break
-        with task.subtask("point"):
-            turns = _step(turns, ratio, sparsity, warm=True)
-            points.append(_make_point(turns, sparsity))
-    turns = begun
-    for sparsity in grid[grid < here][::-1]:
-        if task.stopped:
-            break
-        with task.subtask("point"):
-            turns = _step(turns, ratio, sparsity, warm=False)
-            points.insert(0, _make_point(turns, sparsity))
-    return points
+    up = _walk(begun, ratio, above, task, warm=True)
+    down = _walk(begun, ratio, iter(grid[grid < here][::-1]), task, warm=False)
+    return [*down[::-1], _make_point(begun, here), *up]
 
 
 def _penalties(ratio: tuple[float, float], sparsity: float) -> tuple[float, float]:
@@ -136,11 +123,20 @@ def _begin(
     return turns, float(sparsity)
 
 
-def _step(turns: Turns, ratio: tuple[float, float], sparsity: float, *, warm: bool) -> Turns:
-    """Return the turns of the next point, begun at its neighbour."""
-    further = turns.at_penalties(_penalties(ratio, float(sparsity)))
-    further.go_on(MOST_ROUNDS, warm=warm)
-    return further
+def _walk(
+    begun: Turns, ratio: tuple[float, float], sparsities: Iterator[float], task: Task, *, warm: bool
+) -> list[PairPoint]:
+    """Return points that begin at their neighbours, until no pair is left."""
+    points: list[PairPoint] = []
+    turns = begun
+    for sparsity in sparsities:
+        if turns.empty or task.stopped:
+            break
+        with task.subtask("point"):
+            turns = turns.at_penalties(_penalties(ratio, float(sparsity)))
+            turns.go_on(MOST_ROUNDS, warm=warm)
+            points.append(_make_point(turns, sparsity))
+    return points
 
 
 def _make_point(turns: Turns, sparsity: float) -> PairPoint:
