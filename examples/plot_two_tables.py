@@ -14,7 +14,7 @@ independent tables would show as much.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from kernelknife import KnifeCCA
+from kernelknife import KnifeCCA, knife_cca_path
 
 rng = np.random.default_rng(0)
 n = 200
@@ -48,6 +48,13 @@ sign = np.sign(np.corrcoef(np.sin(total), f[:, 0])[0, 1])
 axes[2].plot(grid, sign * np.sin(grid) / np.sin(total).std(), "k", lw=1, label="the truth")
 axes[2].set(title="what was found", xlabel="x1 + x2")
 axes[2].legend()
+
+# %%
+# The path shows whether the answer depends on the penalty. Here it does not: the same four columns
+# are selected until there is no pair left.
+
+path = knife_cca_path(X, Y, sparsities=15, random_state=0)
+path.plot(sparsity=model.sparsities_[0, 0])
 
 # %%
 # Where there is no relation, the p-value says so, however high the correlation on the rows of the

@@ -36,10 +36,10 @@ LAYERS = (
     ("machine",),
     ("effects", "stand_ins"),
     ("estimators",),
-    ("path", "_spectral"),
+    ("path", "_spectral", "_turns"),
     ("_choice",),
     ("model_selection", "baselines", "datasets", "stability"),
-    ("knockoffs", "components", "discriminant", "canonical"),
+    ("knockoffs", "components", "discriminant", "canonical", "canonical_path"),
     ("tables", "selection", "storage", "exploration"),
     ("display", "rates_display", "report", "paper", "cli", "__main__"),
 )
@@ -50,6 +50,7 @@ DEPTH = {room: depth for depth, layer in enumerate(LAYERS) for room in layer}
 DRAWN_LATER = {
     ("path", "report"),
     ("path", "display"),
+    ("canonical_path", "display"),
     ("stand_ins", "display"),
     ("selection.result", "report"),
 }

@@ -1,5 +1,7 @@
 """Discriminants of few columns: identities with regression and Fisher's criterion, recovery."""
 
+import pickle
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -9,7 +11,13 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.model_selection import cross_val_score
 from sklearn.preprocessing import StandardScaler
 
-from kernelknife import KnifeDiscriminant, KnifeRegressor
+from kernelknife import (
+    KnifeDiscriminant,
+    KnifeRegressor,
+    PathResult,
+    knife_discriminant_path,
+    knife_path,
+)
 from kernelknife.datasets import make_skin_of_orange
 from kernelknife.discriminant import class_scores
 
@@ -149,6 +157,97 @@ def test_all_rows_as_centres_are_the_exact_method(rng):
     exact = KnifeDiscriminant(**options).fit(X, y)
     centred = KnifeDiscriminant(**options, n_centers=80).fit(X, y)
     assert_allclose(exact.transform(X), centred.transform(X), atol=1e-5)
+
+
+# -- the path -------------------------------------------------------------------------------------
+
+
+def test_the_path_of_two_classes_is_that_of_a_regression_on_coded_targets(rng):
+    X = rng.normal(size=(70, 6))
+    y = np.where(X[:, 1] * X[:, 4] > 0.3, 1, 0)
+    ours = knife_discriminant_path(X, y, sparsities=12)
+    theirs = knife_path(X, 2.0 * y - 1.0, task="regression", sparsities=12)
+    assert_allclose(ours.sparsities, theirs.sparsities)
+    assert_allclose(ours.weights, theirs.weights, atol=1e-10)
+    assert_allclose(ours.ranking, theirs.ranking)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+def test_a_point_of_the_path_is_the_fit_at_its_penalty(rng, kernel):
+    X, y = make_rings(rng, n=80, p=6)
+    X[:, 1] += 2.0 * (y == "b")
+    path = knife_discriminant_path(X, y, kernel=kernel, sparsities=[0.0, 2.0, 6.0, 12.0], tol=1e-9)
+    for i in (1, 2, 3):
+        model = path.model(i)
+        alone = KnifeDiscriminant(kernel=kernel, sparsity=path.sparsities[i], tol=1e-9).fit(X, y)
+        assert isinstance(model, KnifeDiscriminant)
+        assert model.get_params() == alone.get_params()
+        assert vars(model).keys() == vars(alone).keys()
+        assert_allclose(model.objective_, alone.objective_, rtol=1e-7)
+        assert_allclose(model.weights_, alone.weights_, atol=1e-4)
+        assert_allclose(model.eigenvalues_, alone.eigenvalues_, atol=1e-4)
+        assert_allclose(model.transform(X), alone.transform(X), atol=1e-3)
+        assert (model.predict(X) == alone.predict(X)).all()
+
+
+def test_the_columns_of_the_rings_survive_longest(rng):
+    X, y = make_rings(rng, n=100)
+    path = knife_discriminant_path(X, y, sparsities=20)
+    assert set(np.argsort(path.ranking)[:2]) == {2, 5}
+    assert path.task == "classification"
+    assert path.at(n_features=2).get_support(indices=True).tolist() == [2, 5]
+    # The end of the path has no column, and its model knows the shares of the classes only.
+    assert not path.weights[-1].any()
+    classes, counts = np.unique(y, return_counts=True)
+    assert (path.model(-1).predict(X) == classes[counts.argmax()]).all()
+    again = pickle.loads(pickle.dumps(path))
+    assert isinstance(again, PathResult)
+    assert_allclose(again.model(5).transform(X), path.model(5).transform(X))
+
+
+def test_the_order_of_columns_permutes_the_path(rng):
+    X, y = make_rings(rng, n=80, p=6)
+    order = rng.permutation(6)
+    options = {"sparsities": [1.0, 5.0, 20.0], "tol": 1e-8}
+    path, moved = (knife_discriminant_path(Z, y, **options) for Z in (X, X[:, order]))
+    assert_allclose(moved.weights, path.weights[:, order], atol=1e-5)
+    assert_allclose(moved.ranking, path.ranking[order])
+
+
+def test_rows_of_weight_two_and_names_along_the_path(rng):
+    pandas = pytest.importorskip("pandas")
+    X, y = make_rings(rng, n=60, p=6)
+    s = rng.integers(0, 3, 60)
+    options = {"sparsities": [0.0, 3.0], "tol": 1e-8}
+    frame = pandas.DataFrame(X, columns=list("abcdef"))
+    weighted = knife_discriminant_path(frame, y, sample_weight=s, **options)
+    repeated = knife_discriminant_path(X.repeat(s, 0), y.repeat(s), **options)
+    assert_allclose(weighted.weights, repeated.weights, atol=1e-5)
+    assert list(weighted.feature_names) == list("abcdef")
+    assert list(weighted.model(1).feature_names_in_) == list("abcdef")
+
+
+def test_progress_of_a_path_is_reported(rng, callbacks):
+    X, y = make_rings(rng, n=40, p=6)
+    knife_discriminant_path(X, y, sparsities=[1.0, 2.0], callbacks=[callbacks.ProgressBar()])
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"sparsity": 1.0}, TypeError, "takes no sparsity: it follows all penalties"),
+        ({"weights": 0.5}, TypeError, "takes no weights"),
+        ({"n_features_to_select": 2}, TypeError, "takes no n_features_to_select"),
+        ({"bandwidth": 2}, TypeError, "unexpected keyword"),
+        ({"alpha": "auto"}, ValueError, "a number along a path, got 'auto': take the alpha_"),
+        ({"sparsities": [2.0, 1.0]}, ValueError, "increasing"),
+        ({"n_components": 3}, ValueError, "3 classes have at most 2"),
+        ({"start": "zero"}, ValueError, "Unknown start"),
+    ],
+)
+def test_bad_parameters_of_a_path_get_a_sentence(rng, options, error, message):
+    with pytest.raises(error, match=message):
+        knife_discriminant_path(*make_rings(rng, n=30, p=6), **options)
 
 
 # -- interface and what cannot be -----------------------------------------------------------------

@@ -10,9 +10,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kernelknife.canonical import KnifeCCA
+    from kernelknife.canonical import KnifeCCA, knife_cca_path
+    from kernelknife.canonical_path import CCAPathResult
     from kernelknife.components import KnifePCA, knife_pca_path
-    from kernelknife.discriminant import KnifeDiscriminant
+    from kernelknife.discriminant import KnifeDiscriminant, knife_discriminant_path
     from kernelknife.estimators import KnifeClassifier, KnifeRegressor
     from kernelknife.groups import CorrelatedGroups
     from kernelknife.knockoffs import KnifeKnockoffs
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "CCAPathResult",
     "CorrelatedGroups",
     "KnifeCCA",
     "KnifeClassifier",
@@ -35,12 +37,15 @@ __all__ = [
     "KnifeStability",
     "PathResult",
     "__version__",
+    "knife_cca_path",
+    "knife_discriminant_path",
     "knife_path",
     "knife_pca_path",
 ]
 
 # Imported on first use, so that `kernelknife --help` need not wait for scikit-learn.
 _HOMES = {
+    "CCAPathResult": "canonical_path",
     "CorrelatedGroups": "groups",
     "KnifeCCA": "canonical",
     "KnifeClassifier": "estimators",
@@ -52,6 +57,8 @@ _HOMES = {
     "KnifeRegressorCV": "model_selection",
     "KnifeStability": "stability",
     "PathResult": "path",
+    "knife_cca_path": "canonical",
+    "knife_discriminant_path": "discriminant",
     "knife_path": "path",
     "knife_pca_path": "components",
 }

@@ -13,182 +13,34 @@ smoothers of the earlier pairs explain, not only their scores.
 """
 
 import warnings
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cholesky, solve_triangular
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernelknife._rows.arrays import ArrayRows
 from kernelknife._rows.opening import refuse_lazy_rows
-from kernelknife._search import StartSettings, find_weights
-from kernelknife._search.starts import scaled_weights
 from kernelknife._spectral import (
-    centred_features,
     check_fixed_weights,
     check_penalty,
-    dependence_scores,
     expand_columns,
-    favour,
     make_regressor,
     seen_columns,
-    solution_at,
     table_job,
-    with_targets,
 )
 from kernelknife._support.checks import check_number
 from kernelknife._support.progress import Task, root_task
 from kernelknife._support.threads import limited_blas
 from kernelknife._support.versions import CallbackSupportMixin, with_callbacks
-from kernelknife.estimators import FLOATS, Job, KnifeRegressor, draw_seed, make_solver
-from kernelknife.machine import Machine, build_machine
+from kernelknife._turns import Pair, Side, canonical_pairs, correlate, next_pair, pairs_at
+from kernelknife.canonical_path import CCAPathResult, follow_pairs
+from kernelknife.estimators import FLOATS, draw_seed
+from kernelknife.machine import Machine
+from kernelknife.path import check_sparsities
 
-__all__ = ["KnifeCCA", "canonical_pairs"]
-
-# An automatic penalty, per row: a column of weight 1 must explain so large a share of the scores.
-AUTO_SHARE = 0.03
-MOST_ROUNDS = 8  # of turns between the tables; two to four are the rule
-MOST_HALVINGS = 12  # of an automatic penalty that leaves no column
-# A start takes so many rounds before it is compared with others, and needs no rival where both
-# tables are left with less than this share of a constant's objective.
-FIRST_ROUNDS, GOOD_START = 2, 0.4
-SINGLE_STARTS = 4  # dependences of two columns that are starts of their own
-CHANCE_DRAWS = 19  # permutations of rows that tell which dependence is chance
-
-
-@dataclass(frozen=True)
-class Side:
-    """One of the two tables while the pairs are searched for."""
-
-    name: str
-    job: Job
-    seen: np.ndarray
-    functions: tuple[np.ndarray, np.ndarray]
-    regressor: KnifeRegressor
-    fixed: np.ndarray | None
-    sparsity: Any
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return len(self.seen)
-
-    def features(self, w: np.ndarray) -> np.ndarray:
-        """Return the features of the weighted kernel, centred."""
-        return centred_features(self.job, self.seen, w)
-
-    def regress(self, target: np.ndarray) -> tuple[np.ndarray, float, float]:
-        """Return the weights that predict a target, their penalty, and the objective.
-
-        The objective is a share of that of a constant.
-        """
-        job = with_targets(self.job, target[:, None])
-        settings = StartSettings(seed=job.seed)
-        automatic = isinstance(self.sparsity, str)
-        sparsity = AUTO_SHARE * self.n_rows if automatic else float(self.sparsity)
-        for _ in range(MOST_HALVINGS):
-            solution, _ = find_weights(job.problem, make_solver(self.regressor), settings, sparsity)
-            if solution.w.any():
-                return solution.w, sparsity, solution.objective / self.n_rows
-            if not automatic:
-                break
-            sparsity /= 2.0
-        raise ValueError(
-            f"sparsity={sparsity:g} drives every column of {self.name} out: lower it, or leave "
-            "sparsity='auto'."
-        )
-
-    def machine(self, w: np.ndarray, target: np.ndarray) -> tuple[Machine, np.ndarray]:
-        """Return the machine that predicts a target at some weights, and its scores of the rows.
-
-        The scores have mean 0 and variance 1 over the rows.
-        """
-        job = with_targets(self.job, target[:, None])
-        solution = solution_at(job, w)
-        machine = build_machine(job.prepared, job.built, w, solution.C, solution.b)
-        scores = machine.scores(job.prepared.rows)
-        center, scale = scores.mean(axis=0), scores.std(axis=0)
-        scale = np.where(scale > 0, scale, 1.0)
-        machine = replace(
-            machine, coef=machine.coef / scale, intercept=(machine.intercept - center) / scale
-        )
-        return machine, ((scores - center) / scale)[:, 0]
-
-
-@dataclass(frozen=True)
-class Pair:
-    """A canonical pair: for each table its weights, its penalty, its machine."""
-
-    weights: tuple[np.ndarray, np.ndarray]
-    features: tuple[np.ndarray, np.ndarray]  # of the kernels at these weights
-    sparsities: tuple[float, float]
-    machines: tuple[Machine, Machine]
-    scores: tuple[np.ndarray, np.ndarray]
-    n_rounds: int = 1
-
-    @property
-    def correlation(self) -> float:
-        """Correlation of the two scores over the rows that the pair was found on."""
-        return correlate(*self.scores)
-
-    def held_out(self, tables: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        """Return the two scores of other rows."""
-        f, g = (
-            machine.scores(ArrayRows(table))[:, 0]
-            for machine, table in zip(self.machines, tables, strict=True)
-        )
-        return f, g
-
-
-def correlate(f: np.ndarray, g: np.ndarray) -> float:
-    """Return the correlation of two scores, 0 where one of them is constant."""
-    f, g = f - f.mean(), g - g.mean()
-    size = np.linalg.norm(f) * np.linalg.norm(g)
-    return float(f @ g / size) if size > 0 else 0.0
-
-
-def canonical_pairs(
-    A: np.ndarray, B: np.ndarray, alphas: tuple[float, float], k: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the leading pairs of scores of two tables, by regularised canonical correlation.
-
-    With centred features ``A`` and ``B`` of the rows, the smoothers ``R = A (A'A + alpha I)^-1 A'``
-    are ``P P'`` and ``Q Q'``. A pair that each smoother turns into the other, up to scale, comes
-    from the singular vectors of ``P'Q``.
-
-    Parameters
-    ----------
-    A, B : ndarray of shape (n, r) and (n, t)
-    alphas : pair of float
-    k : int
-
-    Returns
-    -------
-    F, G : ndarray of shape (n, k)
-        Each column of length sqrt(n).
-    values : ndarray of shape (k,)
-        The singular values, which are the regularised correlations.
-    """
-    P, Q = _half_smoother(A, alphas[0]), _half_smoother(B, alphas[1])
-    left, values, right = np.linalg.svd(P.T @ Q, full_matrices=False)
-    F, G = P @ left[:, :k], Q @ right[:k].T
-    # A sign that the order of rows leaves as it is.
-    sign = np.where(F[np.abs(F).argmax(axis=0), np.arange(F.shape[1])] < 0, -1.0, 1.0)
-    F, G = (scores * sign for scores in (F, G))
-    size = np.sqrt(len(A))
-    F, G = (size * S / np.maximum(np.linalg.norm(S, axis=0), 1e-300) for S in (F, G))
-    return F, G, values[:k]
-
-
-def _half_smoother(A: np.ndarray, alpha: float) -> np.ndarray:
-    """Return ``P`` with ``P P' = A (A'A + alpha I)^-1 A'``."""
-    gram = A.T @ A
-    gram.flat[:: len(gram) + 1] += alpha
-    return solve_triangular(cholesky(gram, lower=True), A.T, lower=True).T
+__all__ = ["KnifeCCA", "canonical_pairs", "knife_cca_path"]
 
 
 class KnifeCCA(
@@ -254,6 +106,7 @@ class KnifeCCA(
 
     See Also
     --------
+    knife_cca_path : The weights of both tables for every penalty.
     sklearn.cross_decomposition.CCA : Linear, with all columns.
 
     Examples
@@ -341,7 +194,8 @@ class KnifeCCA(
         with limited_blas(n), root_task(self, total=None) as task:
             if n_held_out:
                 self._judge(tables, n_held_out, seed, task)
-            self._publish(self._find_pairs(tables, seed, task))
+            sides = self._open(tables, seed)
+            self._publish(self._find_pairs(sides, seed, task), sides)
         return self
 
     def _check_parameters(self) -> None:
@@ -400,18 +254,18 @@ class KnifeCCA(
             _both(self.sparsity, "sparsity")[which],
         )
 
-    def _find_pairs(
-        self, tables: tuple[np.ndarray, np.ndarray], seed: int | None, task: Task
-    ) -> list[Pair]:
+    def _open(self, tables: tuple[np.ndarray, np.ndarray], seed: int | None) -> tuple[Side, Side]:
+        """Return both tables, ready for regressions."""
+        return self._side(0, tables[0], seed), self._side(1, tables[1], seed)
+
+    def _find_pairs(self, sides: tuple[Side, Side], seed: int | None, task: Task) -> list[Pair]:
         """Return the canonical pairs of two tables."""
-        sides = self._side(0, tables[0], seed), self._side(1, tables[1], seed)
-        alphas = sides[0].job.problem.alpha, sides[1].job.problem.alpha
         if self.weights is not None:
-            return _pairs_at(sides, alphas, self.n_components)
+            return pairs_at(sides, self.n_components)
         pairs: list[Pair] = []
         for _ in range(self.n_components):
             with task.subtask("component"):
-                pairs.append(_next_pair(sides, alphas, pairs, seed))
+                pairs.append(next_pair(sides, pairs, seed))
         return pairs
 
     def _judge(
@@ -434,7 +288,8 @@ class KnifeCCA(
         rng = np.random.default_rng(0 if seed is None else seed)
         order = rng.permutation(n)
         out, kept = np.sort(order[:n_held_out]), np.sort(order[n_held_out:])
-        pairs = self._find_pairs((tables[0][kept], tables[1][kept]), seed, task)
+        sides = self._open((tables[0][kept], tables[1][kept]), seed)
+        pairs = self._find_pairs(sides, seed, task)
         found, chances = [], []
         for pair in pairs:
             f, g = pair.held_out((tables[0][out], tables[1][out]))
@@ -448,8 +303,13 @@ class KnifeCCA(
         self.held_out_correlations_ = np.array(found)
         self.p_values_ = np.array(chances)
 
-    def _publish(self, pairs: list[Pair]) -> None:
+    def _publish(self, pairs: list[Pair], sides: tuple[Side, Side]) -> None:
         """Set the fitted attributes."""
+        prepared = [side.job.prepared for side in sides]
+        self.n_features_in_, self.n_y_features_in_ = (part.n_features for part in prepared)
+        for name, part in zip(("feature_names_in_", "y_feature_names_in_"), prepared, strict=True):
+            if part.rows.names is not None:
+                setattr(self, name, part.rows.names)
         self.x_weights_, self.y_weights_ = (
             np.stack([pair.weights[which] for pair in pairs]) for which in (0, 1)
         )
@@ -550,132 +410,107 @@ def _scores_of(machines: tuple[Machine, ...], table: np.ndarray) -> np.ndarray:
         return np.column_stack([machine.scores(ArrayRows(table)) for machine in machines])
 
 
-def _pairs_at(sides: tuple[Side, Side], alphas: tuple[float, float], k: int) -> list[Pair]:
-    """Return the leading pairs at weights that are given."""
-    fixed: list[Any] = [side.fixed for side in sides]
-    A, B = (side.features(w) for side, w in zip(sides, fixed, strict=True))
-    F, G, values = canonical_pairs(A, B, alphas, k)
-    if len(values) < k:
+def knife_cca_path(
+    X: Any,
+    Y: Any,
+    *,
+    kernel: Any = "rbf",
+    alpha: Any = 1.0,
+    sparsities: Any = 30,
+    ratio: tuple[float, float] = (1.0, 1.0),
+    callbacks: Any = (),
+    **options: Any,
+) -> CCAPathResult:
+    """Follow the columns of two tables that go together as both penalties rise.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        The first table.
+    Y : array-like of shape (n_samples, n_columns) or (n_samples,)
+        The second table, with the same rows in the same order.
+    kernel : str, Kernel or pair of them, default="rbf"
+        See :class:`KnifeCCA`.
+    alpha : float or pair of float, default=1.0
+        See :class:`KnifeCCA`.
+    sparsities : int or array-like, default=30
+        Number of points, or increasing penalties. A number spreads the points evenly over the
+        logarithm of the penalty, from 0.001 times the number of rows to where one table has no
+        column left; the path may end a few points early or late.
+    ratio : pair of float, default=(1.0, 1.0)
+        Penalty of each table at a sparsity of 1.
+    callbacks : sequence of callbacks, default=()
+        For example ``[sklearn.callback.ProgressBar()]``.
+    **options
+        Further parameters of :class:`KnifeCCA`.
+
+    Returns
+    -------
+    CCAPathResult
+        Weights of both tables and the correlation at every penalty, rankings, and a fitted
+        :class:`KnifeCCA` at every point but the last.
+
+    See Also
+    --------
+    KnifeCCA : Several pairs at one penalty, and their correlation over held-out rows.
+
+    Notes
+    -----
+    The path is that of the first pair. The point nearest to the automatic penalty of
+    :class:`KnifeCCA` is found as a single fit finds it, and the others one after the other from
+    there. With several local minima a single fit at another penalty may find another pair.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelknife import knife_cca_path
+    >>> rng = np.random.default_rng(0)
+    >>> X, Y = rng.normal(size=(150, 6)), rng.normal(size=(150, 5))
+    >>> Y[:, 3] = np.sin(2 * X[:, 1]) - Y[:, 2] + 0.1 * rng.normal(size=150)
+    >>> path = knife_cca_path(X, Y, sparsities=10)
+    >>> int(path.x_ranking.argmin()), sorted(int(j) for j in path.y_ranking.argsort()[:2])
+    (1, [2, 3])
+    >>> path.at(sparsity=5.0).transform(X).shape
+    (150, 1)
+    """
+    for name in ("sparsity", "weights"):
+        if name in options:
+            raise TypeError(f"knife_cca_path takes no {name}: it follows all penalties.")
+    if "n_components" in options:
+        raise TypeError("knife_cca_path takes no n_components: it follows the first pair.")
+    for name in ("hold_out", "n_permutations"):
+        if name in options:
+            raise TypeError(
+                f"knife_cca_path takes no {name}: fit KnifeCCA at the sparsity of a point to judge "
+                "its pair on held-out rows."
+            )
+    grid = check_sparsities(sparsities)
+    template = KnifeCCA(kernel=kernel, alpha=alpha, hold_out=0.0, **options)
+    if callbacks:
+        template.set_callbacks(*callbacks)
+    return _run(template, X, Y, grid, _check_ratio(ratio))
+
+
+def _check_ratio(ratio: Any) -> tuple[float, float]:
+    if not isinstance(ratio, tuple | list) or len(ratio) != 2:
         raise ValueError(
-            f"n_components={k}, but the smaller of both kernel matrices has rank {len(values)}: "
-            f"ask for at most {len(values)}."
+            "ratio must be a pair of numbers > 0, of X and of Y, such as (1.0, 2.0), got "
+            f"{ratio!r}."
         )
-    return [_pair(sides, fixed, (0.0, 0.0), f, g) for f, g in zip(F.T, G.T, strict=True)]
+    for share in ratio:
+        check_number(share, "Each entry of ratio", strict=True)
+    return float(ratio[0]), float(ratio[1])
 
 
-def _pair(
-    sides: tuple[Side, Side], weights: Any, sparsities: Any, f: np.ndarray, g: np.ndarray
-) -> Pair:
-    """Return the machines of a pair: each table predicts the other's scores."""
-    (left, ours), (right, theirs) = sides[0].machine(weights[0], g), sides[1].machine(weights[1], f)
-    spread = [side.job.prepared.user_values(w) for side, w in zip(sides, weights, strict=True)]
-    A, B = (side.features(w) for side, w in zip(sides, weights, strict=True))
-    return Pair((spread[0], spread[1]), (A, B), sparsities, (left, right), (ours, theirs))
-
-
-@dataclass
-class Turns:
-    """A search by turns from one start: where it stands."""
-
-    weights: list[np.ndarray]
-    sparsities: list[float] = field(default_factory=lambda: [0.0, 0.0])
-    objectives: list[float] = field(default_factory=lambda: [1.0, 1.0])
-    n_rounds: int = 0
-    settled: bool = False
-
-    @property
-    def objective(self) -> float:
-        """Mean objective of both tables, as a share of a constant's."""
-        return 0.5 * sum(self.objectives)
-
-    def go_on(self, sides: tuple[Side, Side], alphas: Any, earlier: Any, most_rounds: int) -> None:
-        """Take turns until the columns no longer change, or there have been so many rounds."""
-        while not self.settled and self.n_rounds < most_rounds:
-            before = [tuple(np.flatnonzero(w)) for w in self.weights]
-            for i in (0, 1):
-                f, g = _leading_pair(sides, self.weights, alphas, earlier)
-                found = sides[i].regress((g, f)[i])
-                self.weights[i], self.sparsities[i], self.objectives[i] = found
-            self.n_rounds += 1
-            self.settled = before == [tuple(np.flatnonzero(w)) for w in self.weights]
-
-
-def _next_pair(
-    sides: tuple[Side, Side], alphas: tuple[float, float], before: list[Pair], seed: int | None
-) -> Pair:
-    """Find the weights of the next pair by turns, and the pair at these weights.
-
-    Several starts take a few turns each, and the one with the lowest objective goes on.
-    """
-    earlier = [[pair.features[i] for pair in before] for i in (0, 1)]
-    tried: list[Turns] = []
-    for weights in _starting_weights(sides, alphas, earlier, seed):
-        tried.append(Turns(list(weights)))
-        tried[-1].go_on(sides, alphas, earlier, FIRST_ROUNDS)
-        if tried[-1].objective < GOOD_START:
-            break
-    best = min(tried, key=lambda turns: turns.objective)
-    best.go_on(sides, alphas, earlier, MOST_ROUNDS)
-    f, g = _leading_pair(sides, best.weights, alphas, earlier)
-    pair = _pair(sides, best.weights, tuple(best.sparsities), f, g)
-    return replace(pair, n_rounds=best.n_rounds)
-
-
-def _leading_pair(
-    sides: tuple[Side, Side], weights: Any, alphas: tuple[float, float], earlier: Any
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the leading pair of scores at some weights, in what earlier pairs leave."""
-    A, B = (
-        _without(side.features(w), features, alpha)
-        for side, w, features, alpha in zip(sides, weights, earlier, alphas, strict=True)
-    )
-    F, G, _ = canonical_pairs(A, B, alphas, 1)
-    return F[:, 0], G[:, 0]
-
-
-def _without(A: np.ndarray, earlier: list[np.ndarray], alpha: float) -> np.ndarray:
-    """Return columns without what the smoothers of earlier pairs explain of them."""
-    for features in earlier:
-        # The columns may be there for some of the rows only.
-        rows = np.linspace(0, len(features) - 1, len(A)).astype(int)
-        P = _half_smoother(features[rows], alpha)
-        A = A - P @ (P.T @ A)
-    return A
-
-
-def _starting_weights(
-    sides: tuple[Side, Side], alphas: tuple[float, float], earlier: Any, seed: int | None
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield weights that favour columns which depend on a column of the other table.
-
-    In the first start a dependence counts by how far it exceeds the largest one after the rows of
-    one table have been permuted, 19 times; where none does, all columns have the same weight. The
-    further starts are the strongest dependences, one by one: a pair that shows weakly in single
-    columns may be strong together.
-    """
-    left, right = (
-        (_without(side.functions[0], features, alpha), side.functions[1])
-        for side, features, alpha in zip(sides, earlier, alphas, strict=True)
-    )
-    rng = np.random.default_rng(0 if seed is None else seed)
-    chance = 0.0
-    for _ in range(CHANCE_DRAWS):
-        shuffled = right[0][rng.permutation(len(right[0]))], right[1]
-        chance = max(chance, dependence_scores(left, shuffled).max())
-    dependence = dependence_scores(left, right)
-    yield _favouring(sides, np.maximum(dependence - chance, 0.0))
-    strongest = np.argsort(-dependence, axis=None, kind="stable")[:SINGLE_STARTS]
-    for place in strongest:
-        alone = np.zeros_like(dependence)
-        alone.flat[place] = 1.0
-        yield _favouring(sides, alone)
-
-
-def _favouring(sides: tuple[Side, Side], excess: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return starting weights of both tables by the dependences that count."""
-    starts = []
-    for i, side in enumerate(sides):
-        strength = np.sqrt((excess**2).sum(axis=1 - i))
-        problem = side.job.problem
-        starts.append(favour(problem, strength) if strength.any() else scaled_weights(problem))
-    return starts[0], starts[1]
+@with_callbacks
+def _run(
+    template: KnifeCCA, X: Any, Y: Any, grid: Any, ratio: tuple[float, float]
+) -> CCAPathResult:
+    template._check_parameters()
+    tables = template._check_tables(X, Y)
+    seed = draw_seed(template.random_state)
+    total = None if np.ndim(grid) == 0 else len(grid)
+    with limited_blas(len(tables[0])), root_task(template, "path", total) as task:
+        sides = template._open(tables, seed)
+        points = follow_pairs(sides, ratio, grid, seed, task)
+    return CCAPathResult.from_points(clone(template), sides, ratio, points, KnifeCCA._publish)

@@ -10,7 +10,7 @@ the weights do not depend on it: they come from one regression with several outp
 of that size then turns the scales so that the first one separates the classes best.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from sklearn.base import (
     ClassifierMixin,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
+    clone,
 )
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.validation import validate_data
@@ -54,12 +55,47 @@ from kernelknife.estimators import (
 )
 from kernelknife.machine import build_machine
 from kernelknife.model_selection import KnifeRegressorCV
+from kernelknife.path import PathResult, check_sparsities
 from kernelknife.solvers import Solution
 
-__all__ = ["KnifeDiscriminant"]
+__all__ = ["KnifeDiscriminant", "knife_discriminant_path"]
 
 FOLDS = 5
 LEAST_SHARE = 1e-6  # a share of variance so close to 0 or 1 is taken for that much away from it
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """The rows that count, their classes, and the scores that stand for the classes.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, n_features)
+        Rows whose weight is not zero.
+    classes, priors : ndarray of shape (n_classes,)
+        The classes and their shares.
+    theta : ndarray of shape (n_classes, n_classes - 1)
+        Score of each class on each scale.
+    codes : ndarray of int of shape (n,)
+        Class of every row.
+    sample_weight : ndarray of shape (n,)
+    """
+
+    X: np.ndarray
+    classes: np.ndarray
+    priors: np.ndarray
+    theta: np.ndarray
+    codes: np.ndarray
+    sample_weight: np.ndarray
+
+    @property
+    def targets(self) -> np.ndarray:
+        """Scores of the rows."""
+        return self.theta[self.codes]
+
+    def publish(self, model: Any, job: Job, solution: Solution, results: Any = None) -> None:
+        """Turn a model into the fitted one of a solution, as a path asks for it."""
+        model._publish(job, solution, self)
 
 
 class KnifeDiscriminant(
@@ -127,6 +163,7 @@ class KnifeDiscriminant(
 
     See Also
     --------
+    knife_discriminant_path : The weights for every penalty.
     KnifeClassifier : One score per class, with losses made for classification.
 
     Notes
@@ -208,36 +245,46 @@ class KnifeDiscriminant(
             The fitted estimator.
         """
         self._check_parameters()
+        scoring = self._score_classes(X, y, sample_weight)
+        regressor = self._make_regressor(scoring)
+        grid = self._choose(regressor, scoring) if self._searches else None
+        job = self._open(regressor, scoring)
+        with limited_blas(job.problem.n_rows), root_task(self, total=None) as task:
+            solution = self._solve(job, regressor, grid, task)
+            self._publish(job, solution, scoring)
+        if not self.converged_:
+            warn_not_converged(type(self).__name__, [solution], stacklevel=4)
+        return self
+
+    def _score_classes(self, X: Any, y: Any, sample_weight: Any) -> Scoring:
+        """Return the rows with a weight and the scores of their classes, after all checks."""
         refuse_lazy_rows(X, type(self).__name__)
         X, y = validate_data(self, X, y, dtype=FLOATS, ensure_all_finite=False)
         s = check_sample_weight(sample_weight, len(X))
         # This refuses missing values, numbers that are no classes, and a single class.
         measure_targets(ArrayRows(X, y, s), "classification", standardize=False, robust=False)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        self.priors_ = np.bincount(codes, s) / s.sum()
-        if self.n_components is not None and self.n_components >= len(self.classes_):
+        classes, codes = np.unique(y, return_inverse=True)
+        if self.n_components is not None and self.n_components >= len(classes):
             raise ValueError(
-                f"n_components={self.n_components}, but {len(self.classes_)} classes have at most "
-                f"{len(self.classes_) - 1} discriminant(s)."
+                f"n_components={self.n_components}, but {len(classes)} classes have at most "
+                f"{len(classes) - 1} discriminant(s)."
             )
-        theta = class_scores(self.priors_)
-        regressor = make_regressor(self, len(X), draw_seed(self.random_state))
-        regressor.set_params(start=self.start)
-        names = getattr(self, "feature_names_in_", None)
+        priors = np.bincount(codes, s) / s.sum()
         # Rows that are left out by a weight of zero have no part in anything below.
         counted = s > 0
-        X, codes, s = X[counted], codes[counted], s[counted]
-        grid = None
-        if self._searches:
-            grid = self._choose(regressor, X, theta[codes], codes, s)
-        job = with_targets(table_job(regressor, X, names, s), theta[codes])
-        self.alpha_ = job.problem.alpha
-        with limited_blas(job.problem.n_rows), root_task(self, total=None) as task:
-            solution = self._solve(job, regressor, grid, task)
-            self._publish(job, solution, theta, codes, s)
-        if not self.converged_:
-            warn_not_converged(type(self).__name__, [solution], stacklevel=4)
-        return self
+        return Scoring(
+            X[counted], classes, priors, class_scores(priors), codes[counted], s[counted]
+        )
+
+    def _make_regressor(self, scoring: Scoring) -> KnifeRegressor:
+        regressor = make_regressor(self, len(scoring.X), draw_seed(self.random_state))
+        return regressor.set_params(start=self.start)
+
+    def _open(self, regressor: KnifeRegressor, scoring: Scoring) -> Job:
+        """Return the job whose targets are the scores of the rows' classes."""
+        names = getattr(self, "feature_names_in_", None)
+        job = table_job(regressor, scoring.X, names, scoring.sample_weight)
+        return with_targets(job, scoring.targets)
 
     def _check_parameters(self) -> None:
         if self.n_components is not None:
@@ -275,21 +322,14 @@ class KnifeDiscriminant(
             job.problem, make_solver(self), settings, float(self.sparsity), callback=watch
         )[0]
 
-    def _choose(
-        self,
-        regressor: KnifeRegressor,
-        X: np.ndarray,
-        U: np.ndarray,
-        codes: np.ndarray,
-        s: np.ndarray,
-    ) -> np.ndarray:
+    def _choose(self, regressor: KnifeRegressor, scoring: Scoring) -> np.ndarray:
         """Return the penalties of a path up to the one that the folds choose; set ``alpha``."""
-        fewest = int(np.bincount(codes).min())
+        counts = np.bincount(scoring.codes)
+        fewest = int(counts.min())
         if fewest < 2:
             raise ValueError(
                 "sparsity='auto' needs at least two rows of every class to make folds, got "
-                f"{fewest} of class {self.classes_[int(np.bincount(codes).argmin())]!r}: pass a "
-                "number."
+                f"{fewest} of class {scoring.classes[int(counts.argmin())]!r}: pass a number."
             )
         folds = StratifiedKFold(min(FOLDS, fewest), shuffle=True, random_state=0)
         options = {
@@ -299,32 +339,39 @@ class KnifeDiscriminant(
         }
         alphas = None if isinstance(self.alpha, str) else self.alpha
         search = KnifeRegressorCV(
-            **options, alphas=alphas, include_all=False, cv=list(folds.split(X, codes))
+            **options,
+            alphas=alphas,
+            include_all=False,
+            cv=list(folds.split(scoring.X, scoring.codes)),
         )
-        search.fit(X, U, sample_weight=s)
+        search.fit(scoring.X, scoring.targets, sample_weight=scoring.sample_weight)
         regressor.set_params(alpha=search.alpha_)
         grid = search.path_.sparsities
         return grid[grid <= search.sparsity_ * (1.0 + 1e-12)]
 
-    def _publish(
-        self, job: Job, solution: Solution, theta: np.ndarray, codes: np.ndarray, s: np.ndarray
-    ) -> None:
+    def _publish(self, job: Job, solution: Solution, scoring: Scoring) -> None:
         """Set the fitted attributes from the weights of a solution."""
         machine = build_machine(job.prepared, job.built, solution.w, solution.C, solution.b)
         fitted = machine.scores(job.prepared.rows)
+        s = scoring.sample_weight
         # The scales are turned to where the machine explains most; for two classes there is one.
-        explained = theta[codes].T @ (s[:, None] * fitted) / s.sum()
+        explained = scoring.targets.T @ (s[:, None] * fitted) / s.sum()
         values, turn = np.linalg.eigh(0.5 * (explained + explained.T))
         values, turn = values[::-1], turn[:, ::-1]
         turn = turn * np.where(turn[np.abs(turn).argmax(axis=0), np.arange(len(turn))] < 0, -1, 1)
+        self.classes_, self.priors_ = scoring.classes, scoring.priors
         self.eigenvalues_ = np.clip(values, 0.0, 1.0)
-        self.scalings_ = theta @ turn
+        self.scalings_ = scoring.theta @ turn
         self.weights_ = job.prepared.user_values(solution.w)
+        self.alpha_ = job.problem.alpha
         self.sparsity_ = solution.sparsity
         self.objective_ = solution.objective
         self.kkt_residual_ = solution.kkt_residual
         self.converged_ = solution.converged
         self.n_iter_ = max(solution.n_iter, 1)
+        self.n_features_in_ = job.prepared.n_features
+        if job.prepared.rows.names is not None:
+            self.feature_names_in_ = job.prepared.rows.names
         self._machine = replace(
             machine, coef=machine.coef @ turn, intercept=machine.intercept @ turn
         )
@@ -424,3 +471,86 @@ def class_scores(priors: np.ndarray) -> np.ndarray:
     basis = np.linalg.qr(np.column_stack([root, np.eye(g)[:, 1:]]))[0][:, 1:]
     basis = basis * np.where(basis[-1] < 0, -1.0, 1.0)
     return basis / root[:, None]
+
+
+def knife_discriminant_path(
+    X: Any,
+    y: Any,
+    *,
+    kernel: Any = "rbf",
+    alpha: float = 1.0,
+    sparsities: Any = 50,
+    sample_weight: Any = None,
+    callbacks: Any = (),
+    **options: Any,
+) -> PathResult:
+    """Follow every column's weight in the discriminants as the penalty rises.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Training rows.
+    y : array-like of shape (n_samples,)
+        Classes.
+    kernel : str or Kernel, default="rbf"
+        See :class:`KnifeDiscriminant`.
+    alpha : float, default=1.0
+        Penalty on the squared norm of the machine, the same along the path.
+    sparsities : int or array-like, default=50
+        Number of points, or increasing penalties, as in :func:`knife_path`.
+    sample_weight : array-like of shape (n_samples,), default=None
+        A row of weight 2 counts as two rows.
+    callbacks : sequence of callbacks, default=()
+        For example ``[sklearn.callback.ProgressBar()]``.
+    **options
+        Further parameters of :class:`KnifeDiscriminant`.
+
+    Returns
+    -------
+    PathResult
+        Its models are fitted :class:`KnifeDiscriminant`. The last one has no column left and
+        predicts the most frequent class.
+
+    See Also
+    --------
+    KnifeDiscriminant : The discriminants at one penalty, or at one that folds choose.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from kernelknife import knife_discriminant_path
+    >>> X, y = load_wine(return_X_y=True)
+    >>> path = knife_discriminant_path(X, y, sparsities=20)
+    >>> model = path.at(n_features=4)
+    >>> model.transform(X).shape, bool(model.score(X, y) > 0.95)
+    ((178, 2), True)
+    """
+    for name in ("sparsity", "n_features_to_select", "weights"):
+        if name in options:
+            raise TypeError(f"knife_discriminant_path takes no {name}: it follows all penalties.")
+    if isinstance(alpha, str):
+        raise ValueError(
+            f"alpha must be a number along a path, got {alpha!r}: take the alpha_ that "
+            "KnifeDiscriminant(alpha='auto', sparsity='auto') finds."
+        )
+    grid = check_sparsities(sparsities)
+    template = KnifeDiscriminant(kernel=kernel, alpha=alpha, **options)
+    if callbacks:
+        template.set_callbacks(*callbacks)
+    return _run(template, X, y, sample_weight, grid)
+
+
+@with_callbacks
+def _run(template: KnifeDiscriminant, X: Any, y: Any, sample_weight: Any, grid: Any) -> PathResult:
+    template._check_parameters()
+    scoring = template._score_classes(X, y, sample_weight)
+    regressor = template._make_regressor(scoring)
+    job = template._open(regressor, scoring)
+    total = None if np.ndim(grid) == 0 else len(grid)
+    with limited_blas(job.problem.n_rows), root_task(template, "path", total) as task:
+        trace = trace_path(regressor, job, grid, task=task)
+    path = PathResult.from_trace(clone(template), job, trace, scoring.publish)
+    # The regression underneath does not know that its targets stand for classes.
+    path = replace(path, task="classification")
+    path.warn_not_converged(stacklevel=5)
+    return path

@@ -16,8 +16,10 @@ from kernelknife.display import (
     KernelDisplay,
     WeightPathDisplay,
     WeightsDisplay,
+    log_positions,
     spread_labels,
 )
+from kernelknife.display.style import label_zero
 
 
 def labels(ax):
@@ -29,6 +31,20 @@ def test_labels_are_spread_in_order():
     assert np.all(np.diff(np.sort(places)) >= 0.06 - 1e-12)
     assert places[3] == min(places)
     assert max(places) <= 1.0 + 1e-12
+
+
+def test_a_penalty_of_zero_is_called_zero_and_nothing_else():
+    sparsities = np.array([0.0, 0.1, 1.0, 10.0])  # zero gets the place of 0.01
+    x = log_positions(sparsities)
+    _, ax = plt.subplots()
+    ax.plot(x, x)
+    ax.set_xscale("log")
+    ax.set_xlim(x[0], x[-1])
+    label_zero(ax, sparsities, x)
+    assert labels(ax) == ["0"]
+    np.testing.assert_allclose(ax.get_xticks(), [0.1, 1.0, 10.0])
+    label_zero(ax, sparsities[1:], x[1:])
+    assert labels(ax) == ["0"]
 
 
 def test_given_axes_are_used(chosen):

@@ -4,6 +4,7 @@ The classes follow scikit-learn's Display convention: the constructor takes data
 them from a result, and ``plot`` draws. matplotlib is imported only when something is drawn.
 """
 
+from kernelknife.display.canonical import CCAPathDisplay
 from kernelknife.display.convergence import ConvergenceDisplay
 from kernelknife.display.effects import EffectsDisplay
 from kernelknife.display.folds import CountDisplay, CVDisplay, best_by_count, fewest_within_error
@@ -15,6 +16,7 @@ from kernelknife.display.style import log_positions, spread_labels
 from kernelknife.display.weights import WeightsDisplay
 
 __all__ = [
+    "CCAPathDisplay",
     "CVDisplay",
     "ConvergenceDisplay",
     "CountDisplay",

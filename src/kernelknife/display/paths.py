@@ -4,10 +4,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from kernelknife.display.style import (
-    ACCENT,
     GREY,
     axes_or_new,
     hide_frame,
+    label_zero,
     line_style,
     log_positions,
     mark_penalty,
@@ -150,7 +150,7 @@ class WeightPathDisplay:
         ax.set_xlabel("sparsity")
         ax.set_ylabel("weight")
         hide_frame(ax)
-        self._label_zero(ax, x)
+        label_zero(ax, self.sparsities, x)
         self._label_lines(ax, x, coloured, top)
         if self.sparsity is not None:
             mark_penalty(ax, max(float(self.sparsity), x[0]), "chosen")
@@ -175,20 +175,6 @@ class WeightPathDisplay:
             # Rasterised, because thousands of lines would make a vector file very large.
             style = {"color": GREY, "linewidth": 0.7, "zorder": 1, "rasterized": True}
             ax.plot(x, self.weights[:, others], **style)
-
-    def _label_zero(self, ax, x):
-        """Write "0" below the leftmost point where that stands for a penalty of zero."""
-        if self.sparsities[0] == 0 and len(x) > 1:
-            ax.annotate(
-                "0",
-                (x[0], 0),
-                xycoords=("data", "axes fraction"),
-                xytext=(0, -14),
-                textcoords="offset points",
-                ha="center",
-                fontsize="small",
-                color=ACCENT,
-            )
 
     def _label_lines(self, ax, x, coloured, top):
         """Write the names of the coloured lines into the right margin.

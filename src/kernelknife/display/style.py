@@ -15,6 +15,7 @@ __all__ = [
     "axes_or_new",
     "best_estimator",
     "hide_frame",
+    "label_zero",
     "line_style",
     "log_positions",
     "mark_penalty",
@@ -55,6 +56,29 @@ def best_estimator(estimator):
 def hide_frame(ax):
     """Hide the sides of the frame that carry no scale."""
     ax.spines[["top", "right"]].set_visible(False)
+
+
+def label_zero(ax, sparsities, x):
+    """Write "0" below the leftmost point of a path where that stands for a penalty of zero.
+
+    ``x`` are the places of the penalties, as :func:`log_positions` gives them.
+    """
+    if sparsities[0] != 0 or len(x) < 2:
+        return
+    ticks = ax.get_xticks()
+    if np.isclose(ticks, x[0]).any():
+        # The number of that place would be read as the penalty.
+        ax.set_xticks([tick for tick in ticks if x[0] < tick <= x[-1] and tick / x[0] > 1.01])
+    ax.annotate(
+        "0",
+        (x[0], 0),
+        xycoords=("data", "axes fraction"),
+        xytext=(0, -14),
+        textcoords="offset points",
+        ha="center",
+        fontsize="small",
+        color=ACCENT,
+    )
 
 
 def mark_penalty(ax, position, text):
