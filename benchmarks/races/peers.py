@@ -82,6 +82,18 @@ def knife_path_(race, seed, threads):
     return Outcome(-path.ranking.astype(float), None, path.at(n_features=race.k).predict)
 
 
+@method("kernelknife path, ANOVA", "kernelknife")
+def anova_path(race, seed, threads):
+    """The same path with the kernel of separate effects and their pairs.
+
+    ``Anova()`` with its defaults, otherwise as above.
+    """
+    from kernelknife import knife_path
+
+    path = knife_path(race.X, race.y, kernel="anova", **_centers(race))
+    return Outcome(-path.ranking.astype(float), None, path.at(n_features=race.k).predict)
+
+
 @method("kernelknife CV", "kernelknife")
 def knife_cv(race, seed, threads):
     """Path, penalty and alpha chosen by cross-validation: what a user gets from ``fit``.

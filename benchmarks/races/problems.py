@@ -16,6 +16,7 @@ from kernelknife.datasets import (
     load_colon,
     load_parkinsons,
     load_vowel,
+    make_separate_effects,
     make_sinusoidal,
     make_skin_of_orange,
 )
@@ -89,6 +90,16 @@ def _sign(ways, noise):
     return _simulated(make, ways, "classification")
 
 
+def _union(effects, noise):
+    """The class is 1 where at least one of several effects is, each in two features of its own."""
+
+    def make(n, seed):
+        table = make_separate_effects(n, noise, effects=effects, random_state=seed)
+        return table.data, table.target
+
+    return _simulated(make, 2 * len(effects), "classification")
+
+
 def _redundant(n, seed):
     """Five informative features, five mixtures of them, forty of noise.
 
@@ -151,6 +162,9 @@ PROBLEMS = [
     Problem("sign of 3, 8 noise", 400, _sign(3, 8)),
     Problem("sign of 3, 48 noise", 400, _sign(3, 48)),
     Problem("sign of 3, 198 noise", 400, _sign(3, 198)),
+    Problem("union of 2, 60 noise", 833, _union(("shell", "checkerboard"), 60)),
+    Problem("union of 3, 58 noise", 833, _union(("shell", "checkerboard", "sum"), 58)),
+    Problem("union of 3, 250 noise", 833, _union(("shell", "checkerboard", "sum"), 250)),
     Problem("redundant copies", 200, _simulated(_redundant, 10, "classification", k=5)),
     Problem("vowel i/I", 0, _measured(load_vowel, 6, _vowel), False),
     Problem("Parkinson's", 0, _measured(load_parkinsons, 5, _by_group(1)), False),

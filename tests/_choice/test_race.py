@@ -13,10 +13,11 @@ class Template:
     alpha: float
 
 
-def make_race(quality, extends=False, best=0.0, **options):
+def make_race(quality, extends=False, best=0.0, by_fold=False, **options):
     """Return a race in which a line's score is ``quality(kernel, alpha)`` on every fold.
 
-    It is that at the penalty ``best``, and falls to zero six further.
+    It is that at the penalty ``best``, and falls to zero six further. With ``by_fold`` it is
+    ``quality(kernel, alpha, fold)``.
     """
     ran = []
 
@@ -31,7 +32,7 @@ def make_race(quality, extends=False, best=0.0, **options):
                 [
                     # The worst of a line is the machine without features, which scores 0.
                     FoldScores(
-                        quality(line.kernel, line.alpha)
+                        quality(line.kernel, line.alpha, *[fold] * by_fold)
                         * (1.0 - np.abs(line.penalties - best) / 6.0),
                         np.zeros((len(line.penalties), 1), np.uint8),
                     )
@@ -84,6 +85,18 @@ def test_a_flat_curve_is_not_searched():
     race, _ = make_race(lambda _, alpha: 1.0 - 1e-3 * np.log10(alpha), extends=True)
     race.compare({"a": [0.1, 1.0]}, 5, 100)
     assert sorted({line.alpha for line in race.lines}) == [0.1, 1.0]
+
+
+@pytest.mark.parametrize(("luck", "searched"), [(0.0, [0.01, 0.1, 1.0]), (0.5, [0.1, 1.0])])
+def test_a_gain_must_be_more_than_luck(luck, searched):
+    """What the smaller alpha gains differs from fold to fold by so much."""
+
+    def quality(_, alpha, fold):
+        return 10.0 + (alpha == 0.1) * (0.1 + luck * (-1.0) ** fold)
+
+    race, _ = make_race(quality, extends=True, by_fold=True)
+    race.compare({"a": [0.1, 1.0]}, n_folds=5, n_rows=100)
+    assert sorted({line.alpha for line in race.lines}) == searched
 
 
 def test_a_tie_goes_to_the_simpler_kernel():

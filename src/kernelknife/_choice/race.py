@@ -23,8 +23,9 @@ __all__ = ["Batch", "Race", "expected_paths"]
 FIRST_FOLDS, FEWEST_FIRST_FOLDS, ENOUGH_ROWS = 5, 2, 800
 LAST_LINES = 2  # that are followed to the end; so few are not raced at all
 # An alpha beyond those tried is worth a look only if the last step towards it gained this share of
-# what the kernel gains over the worst machine of its lines.
-WORTH_A_STEP = 0.02
+# what the kernel gains over the worst machine of its lines, and more than the standard error of
+# that gain. Where there is little noise all that matters happens in the last hundredth.
+WORTH_A_STEP = 0.005
 ALPHA_STEP, ALPHA_LOWEST, ALPHA_HIGHEST = 10.0, 1e-4, 1e3
 USUAL_ALPHAS = 3  # that the search for alpha looks at, as a rule
 
@@ -179,8 +180,21 @@ class Race:
             least = WORTH_A_STEP * (max(best) - worst)
             low = self.lines[mine[0]].alpha / ALPHA_STEP
             high = self.lines[mine[-1]].alpha * ALPHA_STEP
-            if best[0] - max(best[1:]) > least and low >= ALPHA_LOWEST * (1.0 - 1e-9):
+            if self._pays(mine[0], mine[1:], least) and low >= ALPHA_LOWEST * (1.0 - 1e-9):
                 wanted[kernel] = [low]
-            elif best[-1] - max(best[:-1]) > least and high <= ALPHA_HIGHEST * (1.0 + 1e-9):
+            elif self._pays(mine[-1], mine[:-1], least) and high <= ALPHA_HIGHEST * (1.0 + 1e-9):
                 wanted[kernel] = [high]
         return wanted
+
+    def _pays(self, i: int, others: Sequence[int], least: float) -> bool:
+        """Whether a line does better than others by so much, and by more than its luck."""
+        second = max(others, key=self.best)
+        if not self.best(i) - self.best(second) > least:
+            return False
+        gains = self._at_best(i) - self._at_best(second)
+        return len(gains) < 2 or gains.mean() > gains.std(ddof=1) / math.sqrt(len(gains))
+
+    def _at_best(self, i: int) -> np.ndarray:
+        """Return every fold's score of the best setting of a line."""
+        setting = int(np.nanargmax(self._means(i)))
+        return np.array([fold.scores[setting] for fold in self.scores[i]])
