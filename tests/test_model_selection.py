@@ -20,6 +20,7 @@ from kernelknife import (
     KnifeRegressorCV,
     knife_path,
 )
+from kernelknife._support.versions import HAS_CALLBACKS
 from kernelknife.datasets import make_linear, make_sinusoidal, make_skin_of_orange
 
 SMALL = {"kernel": "rbf", "sparsities": 10, "alphas": [0.1, 1.0], "cv": 3}
@@ -171,6 +172,13 @@ def test_feature_groups_by_name(rng):
     model = KnifeRegressorCV(**SMALL, feature_groups={"pair": ["a", "c"]})
     model.fit(frame, np.sin(frame["a"]) + 0.1 * frame["c"])
     assert model.weights_[0] == model.weights_[2] > 0
+    assert model.feature_groups_["pair"] == ["a", "c"]
+    counted = model.set_params(n_features_to_select=1).fit(frame, frame["a"])
+    assert counted.feature_groups_["pair"] == ["a", "c"]
+    assert counted.best_estimator_.feature_groups_ == counted.feature_groups_
+    assert counted.path_.model(0).feature_groups == {"pair": ["a", "c"]}
+    model.set_params(feature_groups=None).fit(frame, frame["a"])
+    assert not hasattr(model, "feature_groups_")
 
 
 def test_what_either_rule_would_choose(fitted):
@@ -182,8 +190,10 @@ def test_what_either_rule_would_choose(fitted):
 
 
 def test_non_convergence_is_never_silent(sinusoid):
-    with pytest.warns(ConvergenceWarning, match="points of the path did not converge"):
+    with pytest.warns(ConvergenceWarning, match="points of the path did not converge") as seen:
         KnifeRegressorCV(**SMALL, max_iter=1).fit(*sinusoid)
+    if HAS_CALLBACKS:  # without, one frame less lies between
+        assert seen[0].filename == __file__
 
 
 def test_nan_scores_are_passed_over_with_a_warning(sinusoid):
@@ -191,9 +201,11 @@ def test_nan_scores_are_passed_over_with_a_warning(sinusoid):
         error = np.mean((model.predict(X) - y) ** 2)
         return np.nan if np.count_nonzero(model.weights_) > 5 else -error
 
-    with pytest.warns(UserWarning, match="scores are NaN"):
+    with pytest.warns(UserWarning, match="scores are NaN") as seen:
         model = KnifeRegressorCV(**SMALL, scoring=sometimes).fit(*sinusoid)
     assert np.isfinite(model.best_score_)
+    if HAS_CALLBACKS:
+        assert seen[0].filename == __file__
     with (
         pytest.warns(UserWarning, match="scores are NaN"),
         pytest.raises(ValueError, match="none can be chosen"),

@@ -302,27 +302,32 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
             self._fit_count(job, trace_path(line.template, job, task=task), data, n_centers)
         self.weights_ = self.best_estimator_.weights_
         self.n_iter_ = len(self.path_)
-
-    def _fit_chosen(self, job, trace, data, n_centers):
-        """Publish the path, and the machine of the chosen point fitted to all rows."""
-        pick = self._pick
-        # Models of the path have the groups as the user gave them, not as the folds need them.
-        template = clone(pick.line.template).set_params(feature_groups=self.feature_groups)
-        self.path_ = PathResult.from_trace(template, job, trace)
-        self.sparsity_ = chosen_sparsity(pick, trace)
-        self.best_estimator_ = fit_chosen(pick, template, job, trace, data, n_centers)
         self.__dict__.pop("feature_groups_", None)  # of an earlier fit
         if hasattr(self.best_estimator_, "feature_groups_"):
             self.feature_groups_ = self.best_estimator_.feature_groups_
-        self.path_.warn_not_converged(stacklevel=6)
+
+    def _fit_chosen(self, job, trace, data, n_centers):
+        """Publish the path, and the machine of the chosen point fitted to all rows."""
+        template = self._publish_path(job, trace)
+        self.sparsity_ = chosen_sparsity(self._pick, trace)
+        self.best_estimator_ = fit_chosen(self._pick, template, job, trace, data, n_centers)
 
     def _fit_count(self, job, trace, data, n_centers):
         """Publish the path, and the machine with the number of features fitted to all rows."""
+        self._publish_path(job, trace)
         template = self._pick.line.template
-        self.path_ = PathResult.from_trace(template, job, trace)
-        self.path_.warn_not_converged(stacklevel=6)
         self.best_estimator_ = fit_count(template, job, data, n_centers, self.feature_groups)
         self.sparsity_ = float(self.best_estimator_.sparsity_)
+
+    def _publish_path(self, job, trace):
+        """Set the path of the chosen line, and return what its models are instances of.
+
+        They have the groups as the user gave them, not as the folds need them.
+        """
+        template = clone(self._pick.line.template).set_params(feature_groups=self.feature_groups)
+        self.path_ = PathResult.from_trace(template, job, trace)
+        self.path_.warn_not_converged(stacklevel=8)
+        return template
 
     # -- the chosen model -------------------------------------------------------------
 

@@ -109,6 +109,8 @@ def fit_count(
     model.fit(data.X, data.y, data.sample_weight)
     # The arrays have no names of columns, so the fit had the groups as numbers.
     model.set_params(feature_groups=feature_groups)
+    if job.prepared.grouping is not None:
+        model.feature_groups_ = job.prepared.group_members()
     if job.prepared.rows.names is not None:
         model.feature_names_in_ = job.prepared.rows.names
     return model

@@ -87,7 +87,7 @@ def pick_setting(
         warnings.warn(
             f"{np.isnan(cells).sum()} of {cells.size} scores are NaN; settings with one are "
             "not chosen. Look at cv_results_, and consider another scoring or cv.",
-            stacklevel=4,
+            stacklevel=5,
         )
         if missing[ran].all():
             raise ValueError(
