@@ -46,6 +46,7 @@ from kernelknife._choice import (
     pick_setting,
     rows_to_search,
     score_name,
+    settle,
     tabulate,
     weightings_to_compare,
 )
@@ -224,9 +225,11 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
             race = Race(lines.make, runner, extends, shortens=np.ndim(grid) == 0)
             race.compare(alphas, len(splits), len(rows))
             self._choose(race)
-            start = runner.common_start(self.kernel_name_)
-            with task.subtask("path", len(self._pick.line.penalties)) as path_task, limited_blas():
+            line = self._pick.line
+            start = runner.common_start(line.kernel)
+            with task.subtask("path", len(line.penalties)) as path_task, limited_blas():
                 self._follow(lines, data, start, path_task)
+            self._publish_choice(race)
         return self
 
     def _check_words(self):
@@ -275,8 +278,13 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         self.cv_results_ = tabulate(race.lines, race.scores, n_folds)
         picks = pick_setting(race.lines, self.cv_results_, n_folds)
         self.choices_ = {rule: pick.index for rule, pick in picks.items()}
-        pick = self._pick = picks[self.rule]
-        self.best_index_, self.weighting_ = pick.index, pick.weighting
+        self._pick = picks[self.rule]
+
+    def _publish_choice(self, race):
+        """Tell what was chosen, once the path on all rows has settled what folds left open."""
+        pick = self._pick
+        self.choices_[self.rule] = self.best_index_ = pick.index
+        self.weighting_ = pick.weighting
         self.kernel_, self.kernel_name_ = pick.line.template.kernel, pick.line.kernel
         self.alpha_ = pick.line.alpha
         mine = self.cv_results_["kernel"] == pick.line.kernel
@@ -294,7 +302,7 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         ``start`` is the name of the start that was the best in all folds, None where they differ.
         """
         line = self._pick.line
-        job = lines.job(line.kernel).with_alpha(self.alpha_)
+        job = lines.job(line.kernel).with_alpha(line.alpha)
         n_centers = lines.centers.of_chosen(job.prepared.kernel, len(data.X))
         if self.n_features_to_select is None:
             self._fit_chosen(job, follow_line(line, job, start, task), data, n_centers)
@@ -308,6 +316,7 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
 
     def _fit_chosen(self, job, trace, data, n_centers):
         """Publish the path, and the machine of the chosen point fitted to all rows."""
+        self._pick = settle(self._pick, trace, job)
         template = self._publish_path(job, trace)
         self.sparsity_ = chosen_sparsity(self._pick, trace)
         self.best_estimator_ = fit_chosen(self._pick, template, job, trace, data, n_centers)
@@ -496,6 +505,9 @@ class KnifeRegressorCV(RegressorMixin, _BaseKnifeCV):
     then followed on all folds, and the best of everything on them is chosen. They have all
     penalties that the user gives, or of a number of ``sparsities`` those from just below the best
     of the first look on.
+
+    Where folds cannot tell penalties apart, because refitted machines of the same features are the
+    same, the one is taken whose path on all rows has most nearly as many features as the folds.
 
     What a useless feature gains by fitting noise grows much more slowly than the rows, and over the
     step from a fold to all rows it is nearly the same. A non-linear kernel needs a weight of fixed

@@ -14,6 +14,7 @@ from kernelknife._choice import (
     fit_chosen,
     fit_count,
     follow_line,
+    settle,
 )
 from kernelknife.datasets import make_linear, make_sinusoidal
 from kernelknife.estimators import prepare_job, trace_path
@@ -32,6 +33,27 @@ def follow(make, template, n_searched=120, penalties=(1.0, 6.0, 1e6)):
 
 def pick_of(line, weighting, point=1):
     return Pick(0, 0, 0, line, weighting, point)
+
+
+def test_penalties_that_folds_cannot_tell_apart_are_told_apart_by_all_rows():
+    """The largest of them has lost features that every fold has."""
+    template = KnifeRegressor("rbf", alpha=0.3)
+    _, line, job, trace = follow(make_sinusoidal, template, penalties=(0.01, 0.1, 1.0, 200.0, 1e6))
+    counts = [np.count_nonzero(point.w) for point in trace.points]
+    assert counts[0] > counts[3] > counts[4] == 0, "otherwise there is nothing to tell"
+    equals = (1, 2, 3, 4)
+    for wanted in (1, 2, 3):
+        pick = Pick(14, 0, 9, line, "relaxed", 4, float(counts[wanted]), equals)
+        chosen = settle(pick, trace, job)
+        assert counts[chosen.point] == counts[wanted]
+        assert chosen.index - chosen.setting == pick.index - pick.setting
+        assert chosen.index - chosen.point == pick.index - pick.point
+    # With nothing to choose from, it is the last penalty that leaves a feature.
+    alone = Pick(4, 0, 4, line, "penalised", 4, 1.8, (4,))
+    assert settle(alone, trace, job).point == 3
+    # Folds without features mean it.
+    empty = Pick(4, 0, 4, line, "penalised", 4, 0.2, (4,))
+    assert settle(empty, trace, job) == empty
 
 
 @pytest.mark.parametrize(

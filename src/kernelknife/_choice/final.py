@@ -14,7 +14,7 @@ from kernelknife._support.progress import SILENT, Task
 from kernelknife.estimators import STARTS, Job, make_solver, prepare_job, publish, trace_path
 from kernelknife.solvers import Solution
 
-__all__ = ["chosen_sparsity", "fit_chosen", "fit_count", "follow_line"]
+__all__ = ["chosen_sparsity", "fit_chosen", "fit_count", "follow_line", "settle"]
 
 
 def follow_line(line: Line, job: Job, start: str | None = None, task: Task = SILENT) -> Trace:
@@ -36,6 +36,40 @@ def follow_line(line: Line, job: Job, start: str | None = None, task: Task = SIL
     if chooses and start in STARTS:
         tracing = clone(tracing).set_params(start=start)
     return trace_path(tracing, job, line.penalties, task=task)
+
+
+def settle(pick: Pick, trace: Trace, job: Job) -> Pick:
+    """Return the pick at the one of its equals that is most like them on all rows.
+
+    Machines that are refitted without a penalty do not change as long as the selection does not, so
+    that many penalties may be equal in all folds. On all rows they need not be: there, the largest
+    of them may have lost features that all folds have, or all. So the penalty counts whose path has
+    most nearly as many features as the folds have in the mean; of several, the largest.
+
+    Parameters
+    ----------
+    pick : Pick
+    trace : Trace
+        The path of the chosen line.
+    job : Job
+        The prepared rows on which it was followed.
+    """
+    counts = [np.count_nonzero(job.prepared.user_values(point.w)) for point in trace.points]
+    # Past the end of a path nothing changes any more.
+    counts += counts[-1:] * (len(pick.line.penalties) - len(counts))
+    if len(pick.equals) > 1:
+        # Reversed, so that of equal distances the one of the largest penalty counts.
+        point = min(reversed(pick.equals), key=lambda i: abs(counts[i] - pick.n_features))
+        pick = pick.moved_to(point)
+    if (
+        pick.weighting != EQUAL
+        and not counts[pick.point]
+        and pick.n_features >= 0.5
+        and any(counts)
+    ):
+        # No feature is left where most folds have some: the last one has just gone.
+        pick = pick.moved_to(max(i for i in range(pick.point) if counts[i]))
+    return pick
 
 
 def chosen_sparsity(pick: Pick, trace: Trace) -> float:

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -28,6 +28,11 @@ class Pick:
     weighting : str
     point : int
         Of the line's path; 0 for equal weights.
+    n_features : float
+        Mean number of features in the folds.
+    equals : tuple of int
+        Points of the path, this one too, whose machines do as well in the folds with as many
+        features: the folds cannot tell them apart.
     """
 
     index: int
@@ -36,6 +41,13 @@ class Pick:
     line: Line
     weighting: str
     point: int
+    n_features: float = 0.0
+    equals: tuple[int, ...] = ()
+
+    def moved_to(self, point: int) -> "Pick":
+        """Return the setting of the same weights at another point of the path."""
+        step = point - self.point
+        return replace(self, index=self.index + step, setting=self.setting + step, point=point)
 
 
 def tabulate(
@@ -103,7 +115,9 @@ def pick_setting(
     # Fewest features first, then the better score, then the larger penalty.
     keys = (-table["sparsity"], -mean, table["mean_n_features"])
     return {
-        rule: _describe(lines, int(np.lexsort((*keys, ~_reaches(mean, bar)))[0]))
+        rule: _with_equals(
+            _describe(lines, int(np.lexsort((*keys, ~_reaches(mean, bar)))[0])), table, mean
+        )
         for rule, bar in bars.items()
     }
 
@@ -170,6 +184,21 @@ def judged_by_others(
         order = np.lexsort((-mean, count, ~_reaches(mean, bar)))
         judged[i] = scores[i, known[order[0]]] if len(known) else np.nan
     return judged
+
+
+def _with_equals(pick: Pick, table: dict[str, np.ndarray], mean: np.ndarray) -> Pick:
+    """Return the pick with the points of its path that the folds cannot tell from it."""
+    count = table["mean_n_features"]
+    block = range(pick.index - pick.point, pick.index - pick.point + len(pick.line.penalties))
+    if pick.weighting == EQUAL:
+        block = range(pick.index, pick.index + 1)
+    alike = [
+        i - block.start
+        for i in block
+        if abs(mean[i] - mean[pick.index]) <= ROUNDING * abs(mean[pick.index])
+        and count[i] == count[pick.index]
+    ]
+    return replace(pick, n_features=float(count[pick.index]), equals=tuple(alike))
 
 
 def _describe(lines: Sequence[Line], index: int) -> Pick:
