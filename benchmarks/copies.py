@@ -12,6 +12,7 @@ thresholds of the search were set on draws with seeds from 100 on; these begin a
 import argparse
 import sys
 import warnings
+from itertools import product
 from pathlib import Path
 
 import _common
@@ -25,6 +26,7 @@ from kernelknife.datasets import load_colon, make_skin_of_orange
 N, N_NOISE, N_COPIES, CORRELATION = 200, 46, 3, 0.95
 # The copies are correlated by 0.95 with the true column and by 0.90 with each other.
 GROUP_THRESHOLDS = (0.9, 0.8)
+GROUP_KERNELS = ("rbf", "anova")
 GENES = (4, 10)  # features of the machines of genes
 MOST_COLUMNS = 1000  # problems with more are raced elsewhere
 
@@ -116,8 +118,9 @@ def groups(replicates):
         for seed in range(replicates):
             X, y, says = draw(name, seed)
             n_true = int(says.max()) + 1
-            for threshold in GROUP_THRESHOLDS:
-                path = knife_path(X, y, feature_groups=CorrelatedGroups(threshold))
+            for threshold, kernel in product(GROUP_THRESHOLDS, GROUP_KERNELS):
+                groups_found = CorrelatedGroups(threshold)
+                path = knife_path(X, y, kernel=kernel, feature_groups=groups_found)
                 model = path.at(n_features=n_true)
                 members = [
                     [int(name[1:]) for name in group] for group in model.feature_groups_.values()
@@ -133,6 +136,7 @@ def groups(replicates):
                         "problem": name,
                         "seed": seed,
                         "threshold": threshold,
+                        "kernel": kernel,
                         "clusters": n_true,
                         "clusters_right": right,
                         "groups_mixed": mixed,
@@ -141,12 +145,13 @@ def groups(replicates):
                 )
                 _tell(rows[-1])
     _common.write("copies_groups", rows)
-    for name in PROBLEMS:
-        for threshold in GROUP_THRESHOLDS:
-            mine = [r for r in rows if (r["problem"], r["threshold"]) == (name, threshold)]
-            right = np.mean([r["clusters_right"] == r["clusters"] for r in mine])
-            exact = np.mean([r["selection_exact"] for r in mine])
-            print(f"{name}, {threshold}: clusters right {right:.2f}, selection exact {exact:.2f}")
+    for name, threshold, kernel in product(PROBLEMS, GROUP_THRESHOLDS, GROUP_KERNELS):
+        key = (name, threshold, kernel)
+        mine = [r for r in rows if (r["problem"], r["threshold"], r["kernel"]) == key]
+        right = np.mean([r["clusters_right"] == r["clusters"] for r in mine])
+        exact = np.mean([r["selection_exact"] for r in mine])
+        shown = ", ".join(map(str, key))
+        print(f"{shown}: clusters right {right:.2f}, selection exact {exact:.2f}")
 
 
 def relevance(replicates):
