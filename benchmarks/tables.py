@@ -282,20 +282,47 @@ def summarise():
     print(f"cost in Gaussian paths: median {np.median(found['costs']):.0f}")
 
 
+def _of(rows, method):
+    return [row for row in rows if row["method"] == method]
+
+
+def agreement(rows):
+    """Return how much the columns kept in two outer folds of one repeat have in common.
+
+    It is the mean of the number in both as a share of the number in either; NaN where a list was
+    too long to be recorded.
+    """
+    lists = {int(row["fold"]): set(row["which"].split()) for row in rows}
+    if not all(int(row["selected"]) == len(lists[int(row["fold"])]) for row in rows):
+        return np.nan
+    repeats = {fold // OUTER_FOLDS for fold in lists}
+    pairs = [
+        (lists[OUTER_FOLDS * repeat + i], lists[OUTER_FOLDS * repeat + j])
+        for repeat in repeats
+        for i in range(OUTER_FOLDS)
+        for j in range(i)
+    ]
+    shares = [len(a & b) / len(a | b) for a, b in pairs if a | b]
+    return float(np.mean(shares)) if shares else np.nan
+
+
 def write_page():
     """Write the page of the documentation and its picture."""
-    methods_shown = (OURS, "RBF SVM", "random forest", "gradient boosting", "L1 linear")
-    lines = [PAGE_BEGIN, f"| table | rows x columns | {' | '.join(methods_shown)} | columns kept |"]
-    lines.append("|---|---|" + "---|" * (len(methods_shown) + 1))
+    methods_shown = (OURS, "RBF SVM", "random forest", "gradient boosting", "L1 linear", "RFECV")
+    head = ["table", "rows x columns", *methods_shown, "columns kept", "agreement"]
+    lines = [PAGE_BEGIN, f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
     for name, rows in read().items():
         error = mean_errors(rows)
-        ours = [row for row in rows if row["method"] == OURS]
+        ours = _of(rows, OURS)
         counts = sorted(int(row["selected"]) for row in ours)
         kept = f"{counts[0]} to {counts[-1]}" if counts[0] < counts[-1] else f"{counts[0]}"
         cells = [f"{error[m]:.3f}" if m in error else "" for m in methods_shown]
         half = "" if name in JUDGING else " (choosing)"
         size = f"{ours[0]['rows']} x {ours[0]['columns']}"
-        lines.append(f"| {name}{half} | {size} | {' | '.join(cells)} | {kept} |")
+        shares = (agreement(ours), agreement(_of(rows, "L1 linear")))
+        words = ["not recorded" if np.isnan(share) else f"{share:.2f}" for share in shares]
+        cells += [kept, " / ".join(words)]
+        lines.append(f"| {name}{half} | {size} | {' | '.join(cells)} |")
     found = figures()
     peers = {name: value for name, value in found["peers"].items() if not np.isnan(value)}
     worse = [f"{name} ({value:.2f})" for name, value in peers.items() if value > 1.10]
@@ -346,11 +373,15 @@ PAGE_BEGIN = """# Real tables
 This page compares our defaults, `KnifeClassifierCV()` and `KnifeRegressorCV()` as they come, with
 other methods on measured tables, where nobody knows which columns matter. The others are an RBF
 support vector machine with tuned penalty and width, a random forest of 500 trees, gradient
-boosting, and the lasso (for classes, logistic regression with an L1 penalty). There are three
-outer folds. Every method chooses its settings on the training rows of a fold, and the test rows
-judge it. The error is the balanced error of classes, and the share of the variance left for
-numbers. The tables stand in the order of the alphabet: every second one, from the first, was used
-to settle our defaults, and only the others judge them. Parkinson's is split by subject.
+boosting, the lasso (for classes, logistic regression with an L1 penalty), and recursive
+elimination with a linear support vector machine (RFECV, up to 3,000 columns). There are three outer
+folds, drawn three times. Every method chooses its settings on the training rows of a fold, and the
+test rows judge it. The error is the balanced error of classes, and the share of the variance left
+for numbers. The tables stand in the order of the alphabet: every second one, from the first, was
+used to settle our defaults, and only the others judge them. Parkinson's is split by subject.
+
+The last column tells how much the columns kept in two of the folds have in common, as a share of
+those kept in either: by us, and by the L1 penalty.
 
 This page is written by `python benchmarks/tables.py --page` from
 `benchmarks/results/tables.csv`.
@@ -361,18 +392,22 @@ PAGE_END = """## Where it falls behind
   which hardly counts them; the balanced error does. Forests cut single columns and need no
   scale, which suits chemical contents that are zero in most rows. `class_weight="balanced"` with
   `scoring="balanced_accuracy"` chooses in the spirit of this table.
-- **shipp**, **colon**, **breast cancer** and **ionosphere** have few wrong rows: of the 26 test
-  rows of a fold of shipp one wrong row of the rare class is eight points of the balanced error. The
-  folds choose
-  by 51 or 41 rows there, among hundreds of settings, and sometimes choose a short list where the
-  machine of all columns, which the SVM is, does better. A change of the search that was made for
-  long tables moved colon from 0.174 to 0.203 and ionosphere from 0.080 to 0.086.
-- One rule was made after a look at this half: a machine of all columns has to be clearly better
-  than the best selection. It keeps lists short, and costs accuracy where it matters at all.
-- Where all columns with equal weights do clearly better than every shorter list, they are kept,
-  and the result says so: a list of a few columns would cost accuracy there.
-- Small tables leave much to chance: with twenty test rows one row is five points of error, and
-  three outer folds are few. Differences of a tenth are not more than that.
+- On **colon**, **breast cancer** and **shipp** the machine of all columns, which the SVM is, does
+  best, and a list of columns costs accuracy. Ours is chosen by 41, 379 and 51 rows, among hundreds
+  of settings. All columns are kept where they do clearly better than every list, by more than one
+  standard error over the folds: a rule that was made after a look at this half. It keeps lists
+  short, and here it costs accuracy.
+- On **wine** the forest has an error of 1.4 in a hundred and ours of 1.9.
+- Small tables leave much to chance: of the 26 test rows of a fold of shipp one wrong row of the
+  rare class is eight points of the balanced error.
+
+## What was tried and not taken
+
+On the choosing half, and on small tables of classes drawn from it: fewer columns within a quarter
+of a standard error of the best score, a finer score than the accuracy (the loss of the machine, or
+a smooth count of errors), the balanced accuracy, scores averaged over neighbouring penalties, and a
+nested comparison of all columns with the selection. None gained more on some tables than it lost
+on others.
 """
 
 
