@@ -357,7 +357,9 @@ def _convexified(H: np.ndarray) -> np.ndarray:
     Along negative curvature the step then goes downhill as far as it would uphill.
     """
     shifted = H.copy()
-    shifted.flat[:: len(H) + 1] -= 1e-6 * np.trace(H)  # the trace bounds the largest eigenvalue
+    shifted.flat[:: len(H) + 1] -= (
+        1e-6 * H.diagonal().sum()
+    )  # the trace bounds the largest eigenvalue
     if dpotrf(shifted, lower=1, overwrite_a=1)[1] == 0:
         return H
     values, vectors = np.linalg.eigh(H)
@@ -387,6 +389,11 @@ def null_objective(loss: Loss, Y: np.ndarray, s: np.ndarray, fit_intercept: bool
 
     if not fit_intercept:
         return sum(total(y, 0.0) for y in Y.T)
+    if loss.constant_curvature:
+        # One step from zero is exact.
+        slopes = s @ loss.gradient(Y, np.zeros_like(Y))
+        steps = slopes / (loss.curvature_bound * s.sum())
+        return sum(total(y, -float(step)) for y, step in zip(Y.T, steps, strict=True))
     span = 30.0 * max(1.0, np.abs(Y).max())
 
     def best(y: np.ndarray) -> float:

@@ -86,6 +86,22 @@ class ExactFit(Fit):
     factors: Sequence[Factor]
 
 
+@dataclass(frozen=True)
+class Quadratic:
+    """What coefficients of a quadratic loss depend on beside the kernel matrix: made once."""
+
+    rows: np.ndarray
+    shift: np.ndarray  # of the diagonal of the kernel matrix
+    z: np.ndarray  # scores that one step from zero asks for, which is exact
+
+    @classmethod
+    def of(cls, Y: np.ndarray, s: np.ndarray, loss: Loss, alpha: float) -> "Quadratic":
+        """Return it for targets, sample weights and a loss of constant curvature."""
+        bound = loss.curvature_bound
+        z = -loss.gradient(Y, np.zeros_like(Y)) / bound
+        return cls(np.arange(len(Y)), 2.0 * alpha / (bound * s), z)
+
+
 def factorize(K: np.ndarray, rows: np.ndarray, shift: np.ndarray, fit_intercept: bool) -> Factor:
     """Return the :class:`Factor` of ``K[rows, rows] + diag(shift)``."""
     M = K.copy() if len(rows) == len(K) else _submatrix(K, rows)
@@ -129,6 +145,7 @@ def solve_columns(
     scores: np.ndarray | None = None,
     start: ExactFit | None = None,
     tol: float = 1e-9,
+    quadratic: Quadratic | None = None,
 ) -> ExactFit:
     """Minimise over coefficients and intercepts of every column.
 
@@ -147,15 +164,15 @@ def solve_columns(
         Coefficients for this kernel matrix to go on from; the value never rises above theirs.
     tol : float, default=1e-9
         Largest residual of ``s loss'(F) + 2 alpha C = 0`` relative to the gradients' size.
+    quadratic : Quadratic, default=None
+        For a loss of constant curvature, if it is known already.
     """
     n, k = Y.shape
     factors: Sequence[Factor]
     if loss.constant_curvature:
-        rows = np.arange(n)
-        factor = factorize(K, rows, 2.0 * alpha / (loss.curvature_bound * s), fit_intercept)
-        # One step from F = 0 is exact.
-        z = -loss.gradient(Y, np.zeros_like(Y)) / loss.curvature_bound
-        C, b = factor.solve_with_intercept(z)
+        known = quadratic or Quadratic.of(Y, s, loss, alpha)
+        factor = factorize(K, known.rows, known.shift, fit_intercept)
+        C, b = factor.solve_with_intercept(known.z)
         factors, solves, worst = (factor,) * k, 1, 0.0
     else:
         C, b = np.empty((n, k)), np.empty(k)

@@ -14,7 +14,7 @@ from kernelknife._problem.base import (
     rows_of_sample,
     single_precision,
 )
-from kernelknife._problem.coefficients import ExactFit, solve_columns
+from kernelknife._problem.coefficients import ExactFit, Quadratic, solve_columns
 from kernelknife._problem.features import Chain, Features, Subset
 from kernelknife.kernels import Kernel
 from kernelknife.losses import Loss
@@ -232,8 +232,16 @@ class ExactProblem(Problem):
             self.alpha,
             self.fit_intercept,
             tol=tol,
+            quadratic=self._quadratic,
             **start,
         )
+
+    @cached_property
+    def _quadratic(self) -> Quadratic | None:
+        """What every solve shares where the loss is quadratic."""
+        if not self.loss.constant_curvature:
+            return None
+        return Quadratic.of(self.Y, self.sample_weight, self.loss, self.alpha)
 
     def value(
         self, w: np.ndarray, C: np.ndarray, b: np.ndarray, sparsity: float, loss: Loss | None = None

@@ -112,6 +112,7 @@ class Solution:
         kkt_residual: float = 0.0,
         outcome: Outcome = Outcome.CONVERGED,
         damping: float | None = None,
+        drop_thresholds: DropThresholds | None = None,
         left_at: np.ndarray | None = None,
     ) -> "Solution":
         """Return the solution whose machine is that of ``state``."""
@@ -129,6 +130,7 @@ class Solution:
             outcome=outcome,
             state=state,
             damping=damping,
+            drop_thresholds={} if drop_thresholds is None else drop_thresholds,
             left_at=left_at,
         )
 

@@ -6,7 +6,16 @@ from typing import Any
 import numpy as np
 
 from kernelknife._problem import IndefiniteKernelError, Problem, State
-from kernelknife.solvers.base import INACCURATE, Outcome, Solution, Solver, StopRule, begin, never
+from kernelknife.solvers.base import (
+    INACCURATE,
+    DropThresholds,
+    Outcome,
+    Solution,
+    Solver,
+    StopRule,
+    begin,
+    never,
+)
 from kernelknife.solvers.boxqp import minimize_box_quadratic
 from kernelknife.solvers.pruning import drop_weak
 
@@ -88,8 +97,7 @@ class Eliminate(Solver):
         solution = self._descend(problem, start, sparsity, callback)
         if not (self.prune and not problem.convex and solution.converged and sparsity > 0):
             return solution
-        thresholds = {} if isinstance(start, np.ndarray) else dict(start.drop_thresholds)
-        return drop_weak(problem, self, solution, thresholds, callback)
+        return drop_weak(problem, self, solution, callback)
 
     def loosened(self, tol: float, max_iter: int | None = None) -> "Eliminate":
         """Return the solver at a tolerance of at least ``tol``, without trials at the end."""
@@ -139,7 +147,10 @@ class _Descent:
         self.model = problem.linearize(self.state, self.penalty)
         self.residual = 0.0
         self.left_at = np.where(self.state.w > 0, -1, 0)
-        damping = None if isinstance(start, np.ndarray) else start.damping
+        self.drop_thresholds: DropThresholds = {}
+        damping = None
+        if not isinstance(start, np.ndarray):
+            self.drop_thresholds, damping = dict(start.drop_thresholds), start.damping
         cold = DAMPING_COLD_CONVEX if problem.convex else DAMPING_COLD
         self.damping = cold if damping is None else damping
         self.relaxed = RELAXED_START if damping is None else 1.0
@@ -174,9 +185,13 @@ class _Descent:
         new_w = w.copy()
         there = np.minimum(here + step, 1.0)
         if sticky:
-            there[there < TINY] = 0.0
+            # Only weights above zero are active.
+            gone = there < TINY
+            leaving = bool(gone.any())
+            there[gone] = 0.0
+        else:
+            leaving = bool(np.count_nonzero(here[there == 0.0]))
         new_w[active] = there
-        leaving = bool(np.count_nonzero(here[there == 0.0]))
         return _Proposal(step, new_w, promised, leaving)
 
     def outcome(self, proposal: _Proposal, max_iter: int, callback: StopRule) -> Outcome | None:
@@ -289,6 +304,7 @@ class _Descent:
             kkt_residual=self.residual,
             outcome=outcome,
             damping=self.damping,
+            drop_thresholds=self.drop_thresholds,
             left_at=np.where(self.left_at < 0, len(self.history), self.left_at),
         )
 

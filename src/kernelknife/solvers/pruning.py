@@ -39,7 +39,6 @@ def drop_weak(
     problem: Problem,
     solver: Solver,
     solution: Solution,
-    thresholds: DropThresholds,
     callback: StopRule,
 ) -> Solution:
     """Drop single weights while that lowers the objective after a few steps.
@@ -50,24 +49,24 @@ def drop_weak(
     solver : Solver
         For the last steps of a machine that has lost a weight.
     solution : Solution
-        A converged one.
-    thresholds : dict
-        Penalties below which a drop need not be tried again; those of drops that fail are added.
+        A converged one. The thresholds of drops that fail are added to its own.
     callback : callable
     """
-    trials = _Trials(problem, solver, solution, thresholds)
+    trials = _Trials(problem, solver, solution)
     while trials.best.w.any() and trials.improve():
         pass
     if trials.best is solution:
+        if not trials.spent:
+            return solution
         counts = (*solution.solves[:-1], solution.n_solves + trials.spent)
-        return replace(solution, solves=counts, drop_thresholds=thresholds)
+        return replace(solution, solves=counts)
     rest = solver.loosened(solver.tol).solve(
         problem, trials.best, solution.sparsity, callback=callback
     )
     offset = solution.n_solves + trials.spent
     return replace(
         rest,
-        drop_thresholds=thresholds,
+        drop_thresholds=trials.thresholds,
         history=(*trials.history, *rest.history[1:]),
         solves=(*trials.solves, *(offset + count for count in rest.solves[1:])),
         left_at=solution.left_at,
@@ -77,11 +76,9 @@ def drop_weak(
 class _Trials:
     """The best solution so far, and what trials of drops have cost and shown."""
 
-    def __init__(
-        self, problem: Problem, solver: Solver, solution: Solution, thresholds: DropThresholds
-    ):
+    def __init__(self, problem: Problem, solver: Solver, solution: Solution):
         self.problem, self.solver, self.best = problem, solver, solution
-        self.thresholds = thresholds
+        self.thresholds: DropThresholds = solution.drop_thresholds
         self.price = solution.sparsity * problem.costs
         self.spent, self.before = 0, solution.n_solves
         self.history, self.solves = list(solution.history), list(solution.solves)
