@@ -181,3 +181,12 @@ def test_bad_tables_get_a_sentence(rng):
     Y[3, 1] = np.nan
     with pytest.raises(ValueError, match="NaN"):
         KnifeCCA().fit(X, Y)
+
+
+def test_what_is_wrong_with_the_second_table_is_said_of_it(rng):
+    X, Y = rng.normal(size=(40, 3)), rng.normal(size=(40, 2))
+    with pytest.raises(ValueError, match=r"All 2 column\(s\) of y, the second table, are constant"):
+        KnifeCCA().fit(X, np.ones((40, 2)))
+    Y[3, 1] = np.nan
+    with pytest.raises(ValueError, match="Input y contains NaN"):
+        KnifeCCA().fit(X, Y)

@@ -219,8 +219,12 @@ class KnifeCCA(
         refuse_lazy_rows(y, type(self).__name__)
         X = validate_data(self, X, dtype=FLOATS, ensure_all_finite=False)
         names = getattr(y, "columns", None)
-        y = check_array(y, dtype=FLOATS, ensure_2d=False, ensure_all_finite=False, input_name="y")
-        y = y.reshape(len(y), -1)
+        y = _second_table(y)
+        if len(y) > 1 and (y == y[0]).all():
+            raise ValueError(
+                f"All {y.shape[1]} column(s) of y, the second table, are constant: there is "
+                "nothing to select from."
+            )
         if len(X) != len(y):
             raise ValueError(
                 f"X has {len(X)} rows and y has {len(y)}: both tables must describe the same rows, "
@@ -368,8 +372,7 @@ class KnifeCCA(
         ours = _scores_of(self._machines[0], X)
         if y is None:
             return ours
-        y = check_array(y, dtype=FLOATS, ensure_2d=False, ensure_all_finite=False, input_name="y")
-        y = y.reshape(len(y), -1)
+        y = _second_table(y)
         if y.shape[1] != self.n_y_features_in_:
             raise ValueError(
                 f"y has {y.shape[1]} columns, the model was fitted on {self.n_y_features_in_}."
@@ -392,6 +395,15 @@ class KnifeCCA(
         ours, theirs = self.transform(X, y)
         ours, theirs = np.asarray(ours), np.asarray(theirs)
         return float(np.mean([correlate(f, g) for f, g in zip(ours.T, theirs.T, strict=True)]))
+
+
+def _second_table(y: Any) -> np.ndarray:
+    """Return the second table as an array of two dimensions.
+
+    What is wrong with it is said here: later every table is called X.
+    """
+    y = check_array(y, dtype=FLOATS, ensure_2d=False, input_name="y")
+    return y.reshape(len(y), -1)
 
 
 def _both(value: Any, name: str) -> tuple[Any, Any]:

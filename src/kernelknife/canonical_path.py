@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from kernelknife._search.grid import penalty_lower_bound
+from kernelknife._search.grid import penalties_beyond, penalty_lower_bound
 from kernelknife._spectral import dependence_scores, with_targets
 from kernelknife._support.checks import check_number
 from kernelknife._support.progress import SILENT, Task
@@ -25,8 +25,6 @@ __all__ = ["CCAPathResult", "PairPoint", "follow_pairs"]
 LEAST_SHARE = 0.001  # smallest penalty of a path, per row: a thirtieth of a single fit's
 MOST_BOUNDS = 10  # solutions that tell where a table is left without a column; four are the rule
 NEAR_THE_END = 1.05  # the end is near where the next penalty is less than this factor away
-# Where the path turns out longer than its grid it goes on in steps of a tenth, for so many points.
-EXTENSION_FACTOR, EXTENSION_POINTS = 1.1, 50
 
 
 @dataclass(frozen=True)
@@ -184,8 +182,7 @@ def _extended(above: np.ndarray, here: float, n_points: int) -> Iterator[float]:
     """Yield the upper part of a grid, then go on where the path turns out longer."""
     yield from above
     if n_points > 1:
-        last = above[-1] if len(above) else here
-        yield from last * EXTENSION_FACTOR ** np.arange(1, EXTENSION_POINTS + 1)
+        yield from penalties_beyond(above[-1] if len(above) else here)
 
 
 @dataclass(frozen=True)

@@ -132,7 +132,8 @@ def _encoder_of_classes(y: np.ndarray, s: np.ndarray) -> TargetEncoder:
     classes = np.unique(y)
     if len(classes) < 2:
         raise ValueError(
-            f"The target y has one class ({classes[0]!r}): a classifier needs at least two classes."
+            f"The target y has one class ({classes.tolist()[0]!r}): a classifier needs at least "
+            "two classes."
         )
     counted = np.unique(y[s > 0])
     if len(counted) < len(classes):

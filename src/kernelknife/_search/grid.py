@@ -12,7 +12,14 @@ from kernelknife._problem import IndefiniteKernelError, Problem, State
 from kernelknife._search.starts import Start
 from kernelknife.solvers import Solution, Solver
 
-__all__ = ["PathStart", "is_alive", "place_convex_points", "place_points", "sparsest_state"]
+__all__ = [
+    "PathStart",
+    "is_alive",
+    "penalties_beyond",
+    "place_convex_points",
+    "place_points",
+    "sparsest_state",
+]
 
 SMALLEST_PENALTY = 1e-3  # smallest positive one, as a share of the constant machine's objective
 CONVEX_FACTOR = 8.0  # between two penalties of the sweep of a convex problem
@@ -22,6 +29,13 @@ PAST_THE_END = 1.02  # factor by which the last point lies beyond the estimate o
 LEAST_GROWTH = 1.01  # factor by which the sweep's penalties grow at least
 # Two loose steps per penalty: the sweep only has to tell roughly where features leave.
 SWEEP_TOL, SWEEP_STEPS = 1e-2, 2
+# Where a path turns out longer than its grid it goes on in steps of a tenth, for so many points.
+EXTENSION_FACTOR, EXTENSION_POINTS = 1.1, 50
+
+
+def penalties_beyond(last: float) -> np.ndarray:
+    """Return penalties past the end of a grid, for a path that turns out longer."""
+    return last * EXTENSION_FACTOR ** np.arange(1, EXTENSION_POINTS + 1)
 
 
 @dataclass(frozen=True)

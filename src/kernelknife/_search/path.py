@@ -13,6 +13,7 @@ from kernelknife._problem import IndefiniteKernelError, Problem
 from kernelknife._search.grid import (
     PathStart,
     is_alive,
+    penalties_beyond,
     place_convex_points,
     place_points,
     sparsest_state,
@@ -27,8 +28,6 @@ __all__ = ["Trace", "choose_start", "follow_path"]
 # at which features of moderate strength still count. At zero penalty noise can fit as well as
 # signal does. The comparison is loose, and starts within a tie count as equal.
 PROBE, PROBE_TOL, PROBE_TIE = 0.03, 1e-2, 2e-2
-# Where the path turns out longer than its grid it goes on in steps of a tenth, for so many points.
-EXTENSION_FACTOR, EXTENSION_POINTS = 1.1, 50
 
 
 @dataclass(frozen=True)
@@ -199,7 +198,7 @@ def _extended(grid: np.ndarray, extends: bool) -> Iterator[float]:
     """Yield the grid, then go on past its end where the path turns out longer."""
     yield from grid
     if extends and grid[-1] > 0:
-        yield from grid[-1] * EXTENSION_FACTOR ** np.arange(1, EXTENSION_POINTS + 1)
+        yield from penalties_beyond(grid[-1])
 
 
 def _follow_convex(
