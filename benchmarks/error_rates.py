@@ -29,9 +29,9 @@ from sklearn.datasets import make_friedman1
 from kernelknife import KnifeKnockoffs, KnifeRegressor, KnifeStability
 from kernelknife._rates import (
     GaussianKnockoffs,
+    estimated_law,
     knockoff_threshold,
     least_reconstructable,
-    shrunk_correlation,
 )
 from kernelknife.datasets import make_separate_effects, make_skin_of_orange
 from kernelknife.knockoffs import path_statistics
@@ -169,12 +169,7 @@ def run_knockoffs(replicates, jobs):
                 if (kind, "kernelknife", kept, str(seed)) in done:
                     continue
                 X, y, true, correlation = simulate(kind, seed)
-                if kept == "estimated":
-                    correlation = shrunk_correlation(X)
-                law = GaussianKnockoffs.from_correlation(
-                    correlation, least_reconstructable(correlation)
-                )
-                knockoffs = law.draw(X, np.random.default_rng([seed, len(RESPONSES)]))
+                knockoffs = draw_knockoffs(X, correlation if kept == "known" else None, seed)
                 np.savez_compressed(
                     folder / f"{kind}_{kept}_{seed}.npz", X=X, K=knockoffs, y=y, true=true
                 )
@@ -182,6 +177,17 @@ def run_knockoffs(replicates, jobs):
                 W = path_statistics(KnifeRegressor("additive", tol=1e-2), X, knockoffs, y)
                 spent = time.process_time() - begin
                 add_knockoffs("kernelknife", kind, kept, seed, W, true, spent)
+
+
+def draw_knockoffs(X, correlation, seed):
+    """Return knockoffs of normal columns of deviation 1, for a known correlation or for none."""
+    rng = np.random.default_rng([seed, len(RESPONSES)])
+    if correlation is not None:
+        s = least_reconstructable(correlation)
+        return GaussianKnockoffs.from_correlation(correlation, s).draw(X, rng)
+    center, spread = X.mean(axis=0), X.std(axis=0)
+    Z = (X - center) / spread
+    return center + spread * estimated_law(Z, least_reconstructable).draw(Z, rng)
 
 
 def add_knockoffs(method, kind, kept, seed, W, true, spent):

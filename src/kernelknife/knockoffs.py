@@ -13,18 +13,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernelknife._prepare import check_costs
 from kernelknife._rates import (
+    ConditionalKnockoffs,
     CopulaColumn,
     GaussianKnockoffs,
     bounded_columns,
     derandomised_e_values,
     e_bh_q_values,
     equicorrelated,
+    estimated_law,
     knockoff_threshold,
     least_reconstructable,
     normal_scores,
     product_columns,
     select_by_e_values,
-    shrunk_correlation,
     signed_maximum,
     strong_pairs,
 )
@@ -79,7 +80,8 @@ class KnifeKnockoffs(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         assumes that normal scores of the columns are jointly normal. "gaussian" assumes that the
         columns themselves are. "auto" is "gaussian" where a ``covariance`` is given, else "copula".
     covariance : array-like of shape (n_features, n_features), default=None
-        Covariance of the columns, where it is known. None estimates it, shrunk by Ledoit and Wolf's
+        Covariance of the columns, where it is known. None needs none where there are more than
+        twice as many rows as columns, and estimates it elsewhere, shrunk by Ledoit and Wolf's
         formula.
     products : bool, default=True
         Whether products of two columns that are correlated with the residuals stand beside the
@@ -119,9 +121,13 @@ class KnifeKnockoffs(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     Notes
     -----
     The promise holds if the distribution of the columns is right; nothing is assumed of the target.
-    With normal columns of known covariance it is exact; with an estimated one, or through the
-    copula, it holds approximately. A selection has at least ``1 / fdr`` features or none: with
-    fewer findings this method cannot speak.
+    With normal columns it is exact if their covariance is known, and also if it is not and there
+    are more than twice as many rows as columns: knockoffs are then drawn given the mean and the
+    covariance of the sample. It holds approximately through the copula, and where the covariance
+    has to be estimated: with fewer rows, or with a column that is a sum of others.
+
+    A selection has at least ``1 / fdr`` features or none: with fewer findings this method cannot
+    speak.
 
     The importance of a column is its weight, summed over the points of the path, plus those of the
     products that it is part of: it grows with how long the column stays and with its weight there.
@@ -137,6 +143,9 @@ class KnifeKnockoffs(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     E. Candes, Y. Fan, L. Janson and J. Lv (2018), Panning for gold: model-X knockoffs for high
     dimensional controlled variable selection, Journal of the Royal Statistical Society B 80,
     551-577.
+
+    D. Huang and L. Janson (2020), Relaxing the assumptions of knockoffs by conditioning, Annals of
+    Statistics 48, 3021-3042.
 
     A. Spector and L. Janson (2022), Powerful knockoffs via minimizing reconstructability, Annals of
     Statistics 50, 252-276.
@@ -282,12 +291,12 @@ class KnifeKnockoffs(CallbackSupportMixin, SelectorMixin, BaseEstimator):
                 spread, correlation = _check_covariance(
                     self.covariance, self.n_features_in_, varying
                 )
-            else:
-                spread = X.std(axis=0)
-                scores = normal_scores(X, np.random.default_rng(seed)) if copula else X
-                correlation = shrunk_correlation(scores)
-            law = GaussianKnockoffs.from_correlation(correlation, choose(correlation))
-        return Forge(law, X.mean(axis=0), spread, copula, seed)
+                law = GaussianKnockoffs.from_correlation(correlation, choose(correlation))
+                return Forge(law, X.mean(axis=0), spread, copula, seed)
+            center, spread = X.mean(axis=0), X.std(axis=0)
+            rng = np.random.default_rng(seed)
+            scores = normal_scores(X, rng) if copula else (X - center) / spread
+            return Forge(estimated_law(scores, choose), center, spread, copula, seed)
 
     def _run_draws(
         self, template: Any, X: np.ndarray, y: np.ndarray, forge: "Forge", task: Task
@@ -361,7 +370,7 @@ class Forge:
 
     Attributes
     ----------
-    law : GaussianKnockoffs
+    law : GaussianKnockoffs or ConditionalKnockoffs
         Of standardised columns, or of their normal scores.
     center, spread : ndarray of shape (p,)
     copula : bool
@@ -369,7 +378,7 @@ class Forge:
     seed : int
     """
 
-    law: GaussianKnockoffs
+    law: GaussianKnockoffs | ConditionalKnockoffs
     center: np.ndarray
     spread: np.ndarray
     copula: bool

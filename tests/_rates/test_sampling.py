@@ -7,9 +7,11 @@ from scipy.linalg import toeplitz
 from scipy.optimize import minimize
 
 from kernelknife._rates.sampling import (
+    ConditionalKnockoffs,
     CopulaColumn,
     GaussianKnockoffs,
     equicorrelated,
+    estimated_law,
     least_reconstructable,
     normal_scores,
     shrunk_correlation,
@@ -62,6 +64,46 @@ def test_knockoffs_have_the_promised_correlations(rng, choose):
     joint = np.cov(np.hstack([X, Y]), rowvar=False)
     assert_allclose(joint[5:, 5:], correlation, atol=0.025)
     assert_allclose(joint[:5, 5:], correlation - np.diag(s), atol=0.025)
+
+
+def standardised(X):
+    return (X - X.mean(axis=0)) / X.std(axis=0)
+
+
+@pytest.mark.parametrize("choose", [least_reconstructable, equicorrelated])
+def test_conditional_knockoffs_have_exactly_the_moments_of_the_sample(rng, choose):
+    Z = standardised(rng.multivariate_normal(np.zeros(6), toeplitz(0.6 ** np.arange(6)), size=13))
+    law = estimated_law(Z, choose)
+    assert isinstance(law, ConditionalKnockoffs)
+    sample = Z.T @ Z / 13
+    first, second = (law.draw(Z, rng) for _ in range(2))
+    for K in (first, second):
+        assert_allclose(K.mean(axis=0), 0, atol=1e-12)
+        assert_allclose(K.T @ K / 13, sample, atol=1e-10)
+        assert_allclose(Z.T @ K / 13, sample - np.diag(law.s), atol=1e-10)
+    assert np.abs(first - second).max() > 0.1
+
+
+def test_nobody_can_tell_conditional_knockoffs_from_their_columns():
+    # A statistic of the fourth order, which the moments of the sample do not fix, has the same
+    # distribution when one column changes places with its knockoff: 41 rows for 20 columns.
+    correlation = toeplitz(0.7 ** np.arange(20))
+    differences = []
+    for seed in range(400):
+        rng = np.random.default_rng(seed)
+        Z = standardised(rng.multivariate_normal(np.zeros(20), correlation, size=41))
+        K = estimated_law(Z, least_reconstructable).draw(Z, rng)
+        differences.append(((Z[:, 4] ** 2 - K[:, 4] ** 2) * Z[:, 5] ** 2).mean())
+    error = np.std(differences) / np.sqrt(len(differences))
+    assert abs(np.mean(differences)) < 3 * error
+
+
+def test_a_covariance_is_estimated_where_rows_are_few_or_columns_depend(rng):
+    X = rng.normal(size=(41, 20))
+    assert isinstance(estimated_law(standardised(X[:40]), equicorrelated), GaussianKnockoffs)
+    assert isinstance(estimated_law(standardised(X), equicorrelated), ConditionalKnockoffs)
+    X[:, 0] = X[:, 1] + X[:, 2]
+    assert isinstance(estimated_law(standardised(X), equicorrelated), GaussianKnockoffs)
 
 
 def test_shrinkage_keeps_ones_on_the_diagonal_and_is_definite(rng):

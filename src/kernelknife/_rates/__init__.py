@@ -20,9 +20,11 @@ from kernelknife._rates.halves import draw_halves
 from kernelknife._rates.ipss import integrated_q_values
 from kernelknife._rates.pairs import bounded_columns, product_columns, strong_pairs
 from kernelknife._rates.sampling import (
+    ConditionalKnockoffs,
     CopulaColumn,
     GaussianKnockoffs,
     equicorrelated,
+    estimated_law,
     least_reconstructable,
     normal_scores,
     shrunk_correlation,
@@ -30,6 +32,7 @@ from kernelknife._rates.sampling import (
 
 __all__ = [
     "ASSUMPTIONS",
+    "ConditionalKnockoffs",
     "CopulaColumn",
     "GaussianKnockoffs",
     "bounded_columns",
@@ -38,6 +41,7 @@ __all__ = [
     "e_bh_q_values",
     "equicorrelated",
     "error_bound",
+    "estimated_law",
     "integrated_q_values",
     "knockoff_threshold",
     "largest_count",

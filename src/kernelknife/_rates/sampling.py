@@ -8,8 +8,14 @@ and with the original the correlation ``Sigma - diag(s)``. Given the original it
 The larger ``s``, the easier it is to tell a feature from its knockoff; ``2 Sigma - diag(s)`` has to
 stay positive semi-definite. Columns that are not normal are seen through a Gaussian copula: the
 knockoff of their normal scores is turned back into values of the column.
+
+An estimate in the place of ``Sigma`` makes knockoffs that are a little too easy to tell from their
+originals, and more features are false than promised. With more than twice as many rows as columns
+no estimate is needed: given the mean and the covariance of the sample, the knockoffs are drawn from
+all tables that have exactly these moments with it, whatever ``Sigma`` is (Huang and Janson 2020).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,15 +24,18 @@ from scipy.special import ndtr, ndtri
 from sklearn.covariance import ledoit_wolf
 
 __all__ = [
+    "ConditionalKnockoffs",
     "CopulaColumn",
     "GaussianKnockoffs",
     "equicorrelated",
+    "estimated_law",
     "least_reconstructable",
     "normal_scores",
     "shrunk_correlation",
 ]
 
 MOST_SWEEPS, SETTLED = 50, 1e-4  # of the descent over single entries of s
+DEPENDENT = 1e-6  # smallest eigenvalue of a correlation below which a column follows from others
 INSIDE = 1.0 - 1e-6  # how much of the largest equal s is taken, so that nothing becomes singular
 
 
@@ -108,7 +117,57 @@ class GaussianKnockoffs:
 
     def draw(self, Z: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Return knockoffs of standardised rows."""
-        return Z - Z @ self.shrinkage + rng.standard_normal(Z.shape) @ self.root
+        return self.around(Z, rng.standard_normal(Z.shape))
+
+    def around(self, Z: np.ndarray, noise: np.ndarray) -> np.ndarray:
+        """Return the knockoffs that some standard normal numbers make."""
+        return Z - Z @ self.shrinkage + noise @ self.root
+
+
+@dataclass(frozen=True)
+class ConditionalKnockoffs:
+    """The distribution of knockoffs given the moments of the sample: no covariance is assumed.
+
+    Attributes
+    ----------
+    s : ndarray of shape (p,)
+    """
+
+    s: np.ndarray
+
+    def draw(self, Z: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Return knockoffs of all rows of a standardised table; there are more than ``2 p``."""
+        n, p = Z.shape
+        law = GaussianKnockoffs.from_correlation(Z.T @ Z / n, self.s)
+        # Noise without a mean, orthogonal to the table and of unit covariance in the sample: a
+        # uniformly random set of such columns.
+        taken = np.linalg.qr(np.column_stack([np.ones(n), Z]))[0]
+        noise = rng.standard_normal((n, p))
+        noise -= taken @ (taken.T @ noise)
+        noise, triangle = np.linalg.qr(noise)
+        noise *= np.sqrt(n) * np.sign(np.diag(triangle))
+        return law.around(Z, noise)
+
+
+def estimated_law(
+    Z: np.ndarray, choose: Callable[[np.ndarray], np.ndarray]
+) -> GaussianKnockoffs | ConditionalKnockoffs:
+    """Return what knockoffs of a table are drawn from where its covariance is not known.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n, p)
+        Columns of mean 0 and deviation 1.
+    choose : callable
+        Returns the entries of ``s`` for a correlation matrix.
+    """
+    n, p = Z.shape
+    correlation = Z.T @ Z / n
+    if n > 2 * p and np.linalg.eigvalsh(correlation)[0] > DEPENDENT:
+        return ConditionalKnockoffs(choose(correlation))
+    # Too few rows, or a column that follows from others, of which no knockoff could differ.
+    correlation = shrunk_correlation(Z)
+    return GaussianKnockoffs.from_correlation(correlation, choose(correlation))
 
 
 @dataclass(frozen=True)
