@@ -28,7 +28,10 @@ class Scaled:
         self.factor = factor
 
     def __matmul__(self, other):
-        return self.factor * (self.matrix @ other)
+        images = self.matrix @ other
+        if self.factor != 1.0:
+            images *= self.factor
+        return images
 
     def transposed(self):
         return Scaled(self.matrix.T, self.factor)
@@ -57,6 +60,8 @@ class DotForm:
 
     @staticmethod
     def matrix(X, Z, v):
+        if Z.shape[0] < X.shape[0]:
+            return X @ (Z * v).T
         return (X * v) @ Z.T
 
     @staticmethod
@@ -66,7 +71,9 @@ class DotForm:
     @staticmethod
     def jacobian(M, X, Z, a):
         """Return ``J_ij = sum_l M_il a_l dS_il / dv_j``, shape (n, p); M is Scaled."""
-        return X * (M @ (a[:, None] * Z))
+        J = M @ (a[:, None] * Z)
+        J *= X
+        return J
 
     @staticmethod
     def gradient(M, X, Z, u, a):

@@ -24,6 +24,28 @@ def test_a_memory_map_and_single_precision(planted, tmp_path):
     assert_allclose(there.weights_, here.weights_, atol=1e-6)
 
 
+@pytest.mark.parametrize("kernel", ["rbf", "anova"])
+def test_columns_that_are_transformed_once_give_the_answer_of_every_pass(
+    kernel, planted, monkeypatch
+):
+    X, y = planted[0][:300], planted[1][:300]
+    transforms = []
+    once = ArrayRows.transformed
+
+    def counted(rows, transform, width):
+        transforms.append(once(rows, transform, width))
+        return transforms[-1]
+
+    monkeypatch.setattr(ArrayRows, "transformed", counted)
+    kept = KnifeRegressor(kernel=kernel, n_centers=40, sparsity=5.0).fit(X, y)
+    assert transforms[0].shape[1] >= X.shape[1]
+    monkeypatch.setattr("kernelknife._rows.arrays.HOST_MEMORY", 0)
+    again = KnifeRegressor(kernel=kernel, n_centers=40, sparsity=5.0).fit(X, y)
+    assert transforms[1] is None
+    assert_allclose(again.weights_, kept.weights_, atol=1e-12)
+    assert_allclose(again.predict(X), kept.predict(X), atol=1e-10)
+
+
 @pytest.mark.parametrize("kernel", DEFINITE)
 def test_the_array_api_gives_numpys_answer(kernel, planted):
     X, y = planted[0][:300], planted[1][:300]

@@ -23,7 +23,7 @@ __all__ = ["ArrayRows", "DeviceRows"]
 
 FEWEST_BLOCK_ROWS = 256  # below, the interpreter costs more than the arithmetic of a block
 DEVICE_BLOCK_BYTES = 2**31  # large enough to keep a GPU busy, small beside its memory
-HOST_MEMORY = 2**27  # the same in the memory of this process: several passes ask for them
+HOST_MEMORY = 2**27  # bytes kept in this process because several passes ask for them
 DEVICE_MEMORY = 3 * 2**34  # bytes of kernel matrices kept on a device between two passes
 
 
@@ -87,6 +87,13 @@ class ArrayRows(LocalRows):
         return ArrayRows(
             self.X, encode(self.y), self.s, names=self.names, block_rows=self.block_rows
         )
+
+    def transformed(self, transform: Callable[[Any], Any], width: int) -> "ArrayRows | None":
+        """Return the rows with their columns transformed, None where they are too many."""
+        if 8 * self.shape[0] * width > HOST_MEMORY:
+            return None
+        X = transform(np.asarray(self.X, dtype=float))
+        return ArrayRows(X, self.y, self.s, block_rows=self.block_rows)
 
     def sample(self, index: np.ndarray) -> Sample:
         """Return some rows, without a walk through the others."""

@@ -152,6 +152,14 @@ class Rows(ABC):
             As in :meth:`total`.
         """
 
+    def transformed(self, transform: Callable[[Any], Any], width: int) -> "Rows | None":
+        """Return the rows with their columns transformed once for all passes.
+
+        None says that blocks are transformed in every pass: the rows are not in the memory of this
+        process, or ``width`` numbers for each of them are too many to keep.
+        """
+        return None
+
     def load(self) -> tuple[Sample, np.ndarray]:
         """Return all rows of positive weight in this process, and their numbers."""
         everything = self.fetch(self.sample(np.arange(self.shape[0])))
