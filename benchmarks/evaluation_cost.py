@@ -16,9 +16,9 @@ from _common import timed, write
 from scipy.linalg.lapack import dpotrf
 
 from kernelknife import KnifeRegressor
+from kernelknife._fitting import prepare_job
 from kernelknife._search import scaled_weights
 from kernelknife._support.threads import limited_blas
-from kernelknife.estimators import prepare_job
 
 
 def make_problem(kernel, n, p, n_centers=None):

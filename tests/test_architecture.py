@@ -35,6 +35,7 @@ LAYERS = (
     ("_search",),
     ("machine",),
     ("effects", "stand_ins"),
+    ("_fitting",),
     ("estimators",),
     ("path", "_spectral", "_turns"),
     ("_choice",),

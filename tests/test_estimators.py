@@ -9,7 +9,6 @@ import pandas as pd
 import polars as pl
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectFromModel
@@ -96,18 +95,6 @@ def test_hinge_predictions_are_svc_on_the_weighted_columns(orange):
     scores = oracle.decision_function(X * model.weights_)
     assert_allclose(model.decision_function(X), scores, atol=1e-6)
     assert_array_equal(model.support_vectors_rows_, np.sort(oracle.support_))
-
-
-def test_objective_is_that_of_the_returned_machine(sinusoid):
-    X, y = sinusoid
-    model = KnifeRegressor(sparsity=3.0).fit(X, y)
-    residual = (y - model.predict(X)) / y.std()
-    Z = ((X - X.mean(axis=0)) / X.std(axis=0))[:, model.get_support()]
-    K = RBF()(Z, Z, model.weights_[model.get_support()] ** 2)
-    norm = model.dual_coef_[:, 0] @ K @ model.dual_coef_[:, 0]
-    assert_allclose(model.objective_, residual @ residual + norm + 3.0 * model.weights_.sum())
-    assert_allclose(model.history_[-1], model.objective_)
-    assert np.all(np.diff(model.history_) <= 0)
 
 
 # -- invariances ---------------------------------------------------------------------------
@@ -202,15 +189,6 @@ def test_several_classes_share_one_weight_vector(loss, rng):
         assert_array_equal(model.classes_[proba.argmax(axis=1)], model.predict(X))
 
 
-def test_only_the_logistic_loss_has_probabilities(orange):
-    X, y = orange
-    model = KnifeClassifier(loss="logistic", sparsity=1.0, alpha=0.1).fit(X, y)
-    proba = model.predict_proba(X)
-    assert_allclose(proba.sum(axis=1), 1.0)
-    assert_array_equal(proba[:, 1] > 0.5, model.decision_function(X) > 0)
-    assert not hasattr(KnifeClassifier().fit(X, y), "predict_proba")
-
-
 # -- groups and costs ----------------------------------------------------------------------
 
 
@@ -252,25 +230,6 @@ def test_costs_steer_between_equal_features(rng):
 # -- starts, parallelism, reproducibility --------------------------------------------------
 
 
-@pytest.mark.parametrize("start", ["auto", "scaled", "laplace", 0.3, np.linspace(0.1, 1, 10)])
-def test_every_start_fits(start, sinusoid):
-    model = KnifeRegressor(start=start, sparsity=5.0).fit(*sinusoid)
-    assert {0, 1, 2} <= set(model.get_support(indices=True))
-
-
-def test_the_best_start_is_kept(orange):
-    X, y = orange
-    model = KnifeClassifier(n_starts=5, sparsity=2.0, random_state=0).fit(X, y)
-    assert [name for name, _ in model.starts_] == [
-        "scaled",
-        "laplace",
-        *(f"random {i}" for i in range(1, 6)),
-    ]
-    assert_allclose(model.objective_, min(history[-1] for _, history in model.starts_))
-    single = KnifeClassifier(sparsity=2.0).fit(X, y)
-    assert model.objective_ <= single.objective_ * (1 + 1e-9)
-
-
 def test_the_answer_does_not_depend_on_n_jobs(orange):
     X, y = orange
     fits = [
@@ -300,22 +259,6 @@ def test_threads_may_share_a_problem(orange):
 
 
 # -- fitted state --------------------------------------------------------------------------
-
-
-def test_state_is_sparse_in_rows_and_columns(orange):
-    X, y = orange
-    model = KnifeClassifier(sparsity=4.0).fit(X, y)
-    margin = (2 * y - 1) * model.decision_function(X)
-    assert_array_equal(model.support_vectors_rows_, np.flatnonzero(margin < 1))
-    assert model.support_vectors_.shape == (
-        len(model.support_vectors_rows_),
-        model.get_support().sum(),
-    )
-    # Nothing but the selected columns is looked at.
-    Z = X.copy()
-    Z[:, ~model.get_support()] = 1e9
-    assert_allclose(model.decision_function(Z), model.decision_function(X))
-    assert len(pickle.dumps(model)) < 40_000
 
 
 def test_pickle_and_clone(orange):
@@ -412,67 +355,3 @@ def test_many_genes_few_samples(rng):
         model = KnifeClassifier(kernel=kernel, sparsity=10.0).fit(X, y)
         assert 0 < model.get_support().sum() < 60
         assert model.score(X, y) > 0.9
-
-
-# -- the first hour ------------------------------------------------------------------------
-
-
-def test_auto_sparsity_is_in_proportion_to_the_rows(sinusoid):
-    X, y = sinusoid
-    model = KnifeRegressor(sparsity="auto").fit(X, y)
-    assert model.sparsity_ == pytest.approx(0.05 * len(X))
-    same = KnifeRegressor(sparsity=0.05 * len(X)).fit(X, y)
-    assert_allclose(model.weights_, same.weights_)
-    # Every row twice means the same as every row with weight two.
-    twice = KnifeRegressor(sparsity="auto", alpha=2.0).fit(X, y, np.full(len(X), 2.0))
-    assert_allclose(twice.weights_, model.weights_, atol=1e-5)
-    with pytest.raises(ValueError, match="sparsity must be a number or 'auto', got 'much'"):
-        KnifeRegressor(sparsity="much").fit(X, y)
-
-
-def test_class_weights_are_sample_weights(orange):
-    X, y = orange
-    keep = np.flatnonzero((y == 1) | (np.arange(len(y)) % 4 == 0))
-    X, y = X[keep], y[keep]
-    options = {"sparsity": 3.0}
-    s = np.where(y == 1, len(y) / (2 * (y == 1).sum()), len(y) / (2 * (y == 0).sum()))
-    expected = KnifeClassifier(**options).fit(X, y, s)
-    model = KnifeClassifier(class_weight="balanced", **options).fit(X, y)
-    assert_allclose(model.decision_function(X), expected.decision_function(X))
-    given = KnifeClassifier(class_weight={0: 3.0}, **options).fit(X, y, np.full(len(y), 2.0))
-    expected = KnifeClassifier(**options).fit(X, y, np.where(y == 0, 6.0, 2.0))
-    assert_allclose(given.decision_function(X), expected.decision_function(X))
-    with pytest.raises(ValueError, match="class_weight is for classifiers"):
-        KnifeRegressor(class_weight="balanced").fit(X, y * 1.5)
-
-
-def test_probabilities_name_the_loss_that_has_them(orange):
-    X, y = orange
-    model = KnifeClassifier(sparsity=3.0).fit(X, y)
-    assert not hasattr(model, "predict_proba")
-    with pytest.raises(AttributeError, match=r"predict_proba needs loss='logistic': SquaredHinge"):
-        model.predict_proba(X)
-
-
-def test_texts_and_dates_are_named(sinusoid):
-    X, y = sinusoid
-    frame = pd.DataFrame(X[:, :2], columns=["a", "b"]).assign(kind="red")
-    with pytest.raises(ValueError, match="Column 'kind' holds texts such as 'red'"):
-        KnifeRegressor().fit(frame, y)
-    days = pd.DataFrame({"when": pd.date_range("2024-01-01", periods=len(y))})
-    with pytest.raises(ValueError, match="Column 'when' holds dates"):
-        KnifeRegressor().fit(days, y)
-    model = KnifeRegressor(sparsity=3.0).fit(frame[["a", "b"]].assign(kind=1.0), y)
-    with pytest.raises(ValueError, match="Column 'kind' holds texts"):
-        model.predict(frame)
-
-
-def test_a_sparse_matrix_is_taken_as_an_array(orange):
-    X, y = orange
-    X = np.where(np.abs(X) > 0.5, X, 0.0)
-    model = KnifeClassifier(sparsity=3.0).fit(sparse.csr_array(X), y)
-    dense = KnifeClassifier(sparsity=3.0).fit(X, y)
-    assert_array_equal(model.weights_, dense.weights_)
-    assert_array_equal(model.predict(sparse.csc_matrix(X)), dense.predict(X))
-    with pytest.raises(ValueError, match="raise memory_budget"):
-        KnifeClassifier(memory_budget=1000).fit(sparse.csr_array(X), y)

@@ -15,15 +15,17 @@ import numpy as np
 from scipy.linalg import eigh
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kernelknife._fitting import Job, prepare_job
 from kernelknife._prepare import TargetEncoder
 from kernelknife._problem import Problem, build_problem
 from kernelknife._rows.arrays import ArrayRows
 from kernelknife._rows.opening import open_rows_to_predict, refuse_lazy_rows
 from kernelknife._search.starts import scaled_weights
 from kernelknife._support.checks import check_number
+from kernelknife._support.inputs import FLOATS
 from kernelknife._support.threads import limited_blas
 from kernelknife.basis import make_basis
-from kernelknife.estimators import FLOATS, Job, KnifeRegressor, prepare_job
+from kernelknife.estimators import KnifeRegressor
 from kernelknife.kernels import Kernel
 from kernelknife.machine import Machine
 from kernelknife.solvers import Solution

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
+from kernelknife._fitting import Job, make_solver
 from kernelknife._rows.arrays import ArrayRows
 from kernelknife._search import Start, StartSettings, find_weights
 from kernelknife._search.starts import best_of_starts, scaled_weights
@@ -23,7 +24,7 @@ from kernelknife._spectral import (
     solution_at,
     with_targets,
 )
-from kernelknife.estimators import Job, KnifeRegressor, make_solver
+from kernelknife.estimators import KnifeRegressor
 from kernelknife.machine import Machine, build_machine
 from kernelknife.solvers import Solution
 

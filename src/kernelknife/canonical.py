@@ -31,12 +31,13 @@ from kernelknife._spectral import (
     table_job,
 )
 from kernelknife._support.checks import check_number
+from kernelknife._support.inputs import FLOATS
 from kernelknife._support.progress import Task, root_task
+from kernelknife._support.seeds import draw_seed
 from kernelknife._support.threads import limited_blas
 from kernelknife._support.versions import CallbackSupportMixin, with_callbacks
 from kernelknife._turns import Pair, Side, canonical_pairs, correlate, next_pair, pairs_at
 from kernelknife.canonical_path import CCAPathResult, follow_pairs
-from kernelknife.estimators import FLOATS, draw_seed
 from kernelknife.machine import Machine
 from kernelknife.path import check_sparsities
 

@@ -22,6 +22,7 @@ from sklearn.base import (
     clone,
 )
 
+from kernelknife._fitting import Job, make_solver, warn_not_converged
 from kernelknife._search import Start, StartSettings, Trace, follow_path, solve_for_count
 from kernelknife._search.starts import best_of_starts, scaled_weights
 from kernelknife._spectral import (
@@ -42,9 +43,9 @@ from kernelknife._spectral import (
 )
 from kernelknife._support.checks import check_number
 from kernelknife._support.progress import Task, root_task
+from kernelknife._support.seeds import draw_seed
 from kernelknife._support.threads import limited_blas
 from kernelknife._support.versions import CallbackSupportMixin, with_callbacks
-from kernelknife.estimators import Job, draw_seed, make_solver, warn_not_converged
 from kernelknife.machine import build_machine
 from kernelknife.path import PathResult, check_sparsities
 from kernelknife.solvers import Solution

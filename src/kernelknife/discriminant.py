@@ -25,6 +25,7 @@ from sklearn.base import (
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.validation import validate_data
 
+from kernelknife._fitting import STARTS, Job, make_solver, trace_path, warn_not_converged
 from kernelknife._prepare import measure_targets
 from kernelknife._rows.arrays import ArrayRows
 from kernelknife._rows.opening import check_sample_weight, refuse_lazy_rows
@@ -40,19 +41,12 @@ from kernelknife._spectral import (
     with_targets,
 )
 from kernelknife._support.checks import check_number
+from kernelknife._support.inputs import FLOATS
 from kernelknife._support.progress import Task, root_task
+from kernelknife._support.seeds import draw_seed
 from kernelknife._support.threads import limited_blas
 from kernelknife._support.versions import CallbackSupportMixin, with_callbacks
-from kernelknife.estimators import (
-    FLOATS,
-    STARTS,
-    Job,
-    KnifeRegressor,
-    draw_seed,
-    make_solver,
-    trace_path,
-    warn_not_converged,
-)
+from kernelknife.estimators import KnifeRegressor
 from kernelknife.machine import build_machine
 from kernelknife.model_selection import KnifeRegressorCV
 from kernelknife.path import PathResult, check_sparsities

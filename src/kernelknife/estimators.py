@@ -1,109 +1,39 @@
-"""The estimators: open the rows, prepare them, build the problem, solve, publish."""
+"""The two estimators: scikit-learn's interface around fits, selections, effects, predictions."""
 
-import warnings
 from abc import ABC
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from functools import partial
-from types import MethodType
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import check_random_state
-from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kernelknife._prepare import Prepared, column_names, measure_columns, prepare
-from kernelknife._problem import (
-    BuiltProblem,
-    CenterChoice,
-    Problem,
-    build_problem,
-    null_objective,
-    refresh_centers,
+from kernelknife._fitting import (
+    ProbabilityMethod,
+    empty_objective,
+    make_solver,
+    prepare_job,
+    publish,
+    refresh_solution,
+    relax_solution,
+    resolved_loss,
+    solve_job,
+    warn_not_converged,
 )
-from kernelknife._rows import Rows, open_rows, open_rows_to_predict
-from kernelknife._rows.dask import is_dask
-from kernelknife._rows.opening import check_sample_weight
-from kernelknife._search import (
-    Start,
-    StartSettings,
-    Trace,
-    find_weights,
-    fixed_weights,
-    follow_path,
-    refit_without_penalty,
-    scaled_weights,
-    solve_for_count,
-)
-from kernelknife._support.arrays import is_foreign, to_host
-from kernelknife._support.checks import check_number
-from kernelknife._support.inputs import describe_non_numbers, make_dense
-from kernelknife._support.progress import SILENT, Task, root_task
+from kernelknife._prepare import column_names, measure_columns
+from kernelknife._rows import Rows, open_rows_to_predict
+from kernelknife._support.inputs import FLOATS, explained_texts, make_dense
+from kernelknife._support.progress import root_task
 from kernelknife._support.selecting import SelectedFeatures
 from kernelknife._support.threads import limited_blas
 from kernelknife._support.versions import CallbackSupportMixin, with_callbacks
 from kernelknife.effects import Effect, EffectTable, decompose, evaluate_effect, rank_effects
-from kernelknife.kernels import check_kernel
-from kernelknife.losses import Loss, check_loss
-from kernelknife.machine import build_machine, final_coefficients
-from kernelknife.solvers import SOLVERS, Outcome, Solution, Solver
-from kernelknife.stand_ins import StandIns, find_stand_ins
+from kernelknife.machine import Machine
+from kernelknife.solvers import Outcome, Solution
+from kernelknife.stand_ins import StandIns
 
 __all__ = ["KnifeClassifier", "KnifeRegressor"]
-
-STARTS = ("auto", "scaled", "laplace")
-# The penalty of "auto" per row. On Friedman's first function with 50 columns every penalty between
-# 0.011 and 0.25 per row keeps the five columns that matter and no noise, from 250 to 2,000 rows
-# (benchmarks/penalty_scale.py); this is the middle of that range on a logarithmic scale.
-AUTO_SPARSITY = 0.05
-FLOATS = (np.float64, np.float32)  # single precision stays as it is until a block is read
-
-
-@dataclass(frozen=True)
-class Job:
-    """A fit that is ready to be solved: prepared data and the problem made of them."""
-
-    prepared: Prepared
-    built: BuiltProblem
-    choice: CenterChoice
-    seed: int | None  # drawn once per fit; None makes every fit the same
-
-    @property
-    def problem(self) -> Problem:
-        """The problem to solve."""
-        return self.built.problem
-
-    def with_alpha(self, alpha: float) -> "Job":
-        """Return the same job with another ``alpha``."""
-        problem = self.problem.with_alpha(alpha)
-        return replace(self, built=replace(self.built, problem=problem))
-
-    def find_stand_ins(
-        self, solver: Solver, w: np.ndarray, sparsity: float, folds: Any = 5, **options: Any
-    ) -> StandIns:
-        """Look for stand-ins of the features of a machine; see :meth:`KnifeRegressor.stand_ins`.
-
-        ``folds`` is a number, or the fold of each of the user's rows.
-        """
-        if np.ndim(folds):
-            folds, n = np.asarray(folds), self.prepared.rows.shape[0]
-            if folds.shape != (n,):
-                raise ValueError(
-                    f"folds must be a number or the fold of each of the {n} rows, got shape "
-                    f"{folds.shape}."
-                )
-            # The exact problem has the rows of positive weight only.
-            folds = folds[self.built.center_rows] if self.problem.exact else folds
-        problem, names = self.problem, self.prepared.weight_names
-        with limited_blas(problem.n_rows):
-            found = find_stand_ins(problem, solver, names, w, sparsity, folds=folds, **options)
-        problem.forget()
-        return found
 
 
 class _BaseKnife(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEstimator, ABC):
@@ -160,8 +90,7 @@ class _BaseKnife(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEsti
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    _task: str  # "regression" or "classification"
-    _default_loss: str
+    _machine: Machine
 
     # -- fitting ----------------------------------------------------------------------
 
@@ -187,8 +116,8 @@ class _BaseKnife(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEsti
         job = prepare_job(self, X, y, sample_weight)
         rows = job.problem.n_rows if self.n_jobs is None else 0
         with limited_blas(rows), root_task(self, total=None) as task:
-            solution, results = self._solve(job, task)
-            job, solution = self._refresh(job, solution, task)
+            solution, results = solve_job(self, job, task)
+            job, solution = refresh_solution(self, job, solution, task)
             if self.relax and self.learn_weights:
                 solution = relax_solution(self, job, solution)
             publish(self, job, solution, results)
@@ -202,94 +131,6 @@ class _BaseKnife(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEsti
                 solution = replace(solution, outcome=Outcome.COEFFICIENTS)
             warn_not_converged(type(self).__name__, [solution], stacklevel=4)
         return self
-
-    def _open(self, X: Any, y: Any, sample_weight: Any) -> Rows:
-        """Return the rows of any kind of data, and take over their names."""
-        self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
-        sample_weight = weigh_classes(self, y, sample_weight)
-        rows = open_rows(X, y, sample_weight, partial(check_arrays, self))
-        self.n_features_in_ = rows.shape[1]
-        if rows.names is not None:
-            self.feature_names_in_ = rows.names
-        else:
-            rows.names = getattr(self, "feature_names_in_", None)
-        return rows
-
-    def _solve(self, job: Job, task: Task) -> tuple[Solution, list[tuple[str, Solution]]]:
-        """Return the solution and those of all starts."""
-        if not self.learn_weights:
-            given = self._start_settings(job).start
-            w = scaled_weights(job.problem) if isinstance(given, str) else given
-            solution = fixed_weights(job.problem, w)
-            return solution, [("given", solution)]
-        if self.n_features_to_select is not None:
-            return self._solve_for_count(job, task)
-        return find_weights(
-            job.problem,
-            make_solver(self),
-            self._start_settings(job),
-            resolved_sparsity(self, job),
-            n_jobs=self.n_jobs,
-            callback=task.watch("iteration"),
-        )
-
-    def _solve_for_count(self, job: Job, task: Task) -> tuple[Solution, list[tuple[str, Solution]]]:
-        """Return the solution with exactly as many features as were asked for."""
-        available, wanted = job.problem.n_weights, self.n_features_to_select
-        check_number(wanted, "n_features_to_select", low=1, integer=True)
-        if wanted is None or wanted > available:
-            raise ValueError(
-                f"n_features_to_select={wanted} is more than the {available} features (or groups) "
-                "that are not constant."
-            )
-        trace = trace_path(self, job, task=task)
-        solution = solve_for_count(job.problem, make_solver(self), trace, wanted)
-        own = any(solution is point for point in trace.points)
-        spent = trace.n_solves + (0 if own else solution.n_solves)
-        solution = replace(solution, solves=(*solution.solves[:-1], spent))
-        return solution, [(trace.start, solution)]
-
-    def _refresh(self, job: Job, solution: Solution, task: Task) -> tuple[Job, Solution]:
-        """Choose the centres anew in the geometry of the weights and go on from there."""
-        # An exact number of features belongs to its centres.
-        if not self.refresh_centers or self.n_features_to_select is not None:
-            return job, solution
-        built = refresh_centers(job.built, job.prepared, job.choice, solution.w)
-        if built is job.built:
-            return job, solution
-        watch = task.watch("iteration")
-        after = make_solver(self).solve(
-            built.problem, solution.w, solution.sparsity, callback=watch
-        )
-        return replace(job, built=built), after
-
-    def _start_settings(self, job: Job) -> StartSettings:
-        """Return which starts to try, checked."""
-        check_number(self.n_starts, "n_starts", integer=True)
-        start = self.start
-        if not isinstance(start, str):
-            start = self._given_start(np.asarray(start, dtype=float), job)
-        elif start not in STARTS:
-            raise ValueError(
-                f"Unknown start {start!r}. Known names: {', '.join(STARTS)}; or give the "
-                "starting weights themselves."
-            )
-        return StartSettings(start, self.n_starts, job.seed)
-
-    def _given_start(self, start: np.ndarray, job: Job) -> np.ndarray:
-        """Return starting weights of the problem from those of the user's columns."""
-        p = job.prepared.n_features
-        if start.shape not in ((), (p,)):
-            raise ValueError(
-                f"start must be a number or one weight per column ({p}), got shape {start.shape}."
-            )
-        start = np.broadcast_to(start, (p,))
-        if not ((start > 0) & (start <= 1)).all():
-            raise ValueError(
-                "Starting weights must lie in (0, 1]: zero would never move for a non-linear "
-                f"kernel. Got values from {start.min():g} to {start.max():g}."
-            )
-        return job.prepared.weight_values(start)
 
     # -- selection --------------------------------------------------------------------
 
@@ -614,48 +455,10 @@ default="kmeans++"
     array([0, 3])
     """
 
-    _task = "regression"
-    _default_loss = "squared"
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
-
-
-def resolved_loss(estimator: Any) -> Loss:
-    """Return the loss of an estimator as an object, checked against the estimator's task."""
-    loss = estimator._default_loss if estimator.loss is None else estimator.loss
-    return check_loss(loss, estimator._task)
-
-
-def gives_probabilities(estimator: Any) -> bool:
-    """Whether the loss has probabilities; decided before a fit, as scikit-learn expects."""
-    return resolved_loss(estimator).probability is not None
-
-
-class ProbabilityMethod:
-    """A method that exists only where the loss has probabilities, and else says which loss has.
-
-    Parameters
-    ----------
-    function : callable
-        The method.
-    """
-
-    def __init__(self, function: Callable):
-        self.function = function
-        self.__doc__ = function.__doc__
-
-    def __get__(self, estimator: Any, owner: Any = None) -> Any:
-        if estimator is None:
-            return self.function
-        if not gives_probabilities(estimator):
-            raise AttributeError(
-                f"{self.function.__name__} needs loss='logistic': {resolved_loss(estimator)!r} has "
-                "scores, from decision_function, and no probabilities."
-            )
-        return MethodType(self.function, estimator)
 
 
 class KnifeClassifier(ClassifierMixin, _BaseKnife):
@@ -706,9 +509,6 @@ class KnifeClassifier(ClassifierMixin, _BaseKnife):
     array([2, 7])
     """
 
-    _task = "classification"
-    _default_loss = "squared_hinge"
-
     def decision_function(self, X: Any) -> Any:
         """Return the scores: the second class's for two classes, else one column per class.
 
@@ -745,256 +545,3 @@ class KnifeClassifier(ClassifierMixin, _BaseKnife):
         rows = self._rows_to_predict(X)
         with limited_blas(max(rows.shape[0], len(self._machine.vectors))):
             return self._machine.probabilities(rows, resolved_loss(self))
-
-
-# -- what paths and cross-validation ask of an estimator ------------------------------------
-
-
-def prepare_job(estimator: "_BaseKnife", X: Any, y: Any, sample_weight: Any = None) -> Job:
-    """Check everything and build the problem; sets ``n_features_in_`` and names.
-
-    Parameters
-    ----------
-    estimator : KnifeRegressor or KnifeClassifier
-    X, y, sample_weight : see :meth:`KnifeRegressor.fit`
-    """
-    kernel, loss = check_kernel(estimator.kernel), resolved_loss(estimator)
-    check_number(estimator.alpha, "alpha", strict=True)
-    if not isinstance(estimator.sparsity, str):
-        check_number(estimator.sparsity, "sparsity")
-    elif estimator.sparsity != "auto":
-        raise ValueError(f"sparsity must be a number or 'auto', got {estimator.sparsity!r}.")
-    if not estimator.fit_intercept and loss.surrogate is not None:
-        raise ValueError(f"{loss!r} needs fit_intercept=True: SVC always fits an intercept.")
-    rows = estimator._open(X, y, sample_weight)
-    prepared = prepare(
-        rows,
-        kernel,
-        loss,
-        standardize=estimator.standardize,
-        feature_groups=estimator.feature_groups,
-        feature_costs=estimator.feature_costs,
-    )
-    seed = draw_seed(estimator.random_state)
-    choice = CenterChoice(
-        estimator.n_centers, estimator.centers, estimator.memory_budget, seed or 0
-    )
-    built = build_problem(
-        prepared, choice, alpha=estimator.alpha, fit_intercept=estimator.fit_intercept
-    )
-    return Job(prepared, built, choice, seed)
-
-
-def resolved_sparsity(estimator: "_BaseKnife", job: Job) -> float:
-    """Return the penalty on the weights as a number.
-
-    With a convex kernel, a penalty ``sparsity`` on the weights is one of ``2 sqrt(alpha sparsity)``
-    on the size of a column's coefficient, and of p columns of noise the largest gets through up to
-    ``2 sqrt(2 n log(p) s)``, with ``s`` the share of the target's variance that is left. "auto" is
-    where both are equal for a share of one half.
-    """
-    if estimator.sparsity != "auto":
-        return float(estimator.sparsity)
-    problem = job.problem
-    if problem.convex:
-        return max(1.0, np.log(problem.n_weights)) * problem.total_weight / estimator.alpha
-    return AUTO_SPARSITY * problem.total_weight
-
-
-def weigh_classes(estimator: "_BaseKnife", y: Any, sample_weight: Any) -> Any:
-    """Return the sample weights, multiplied by those of the classes where there are some."""
-    if estimator.class_weight is None:
-        return sample_weight
-    if estimator._task == "regression":
-        raise ValueError("class_weight is for classifiers: a regression has no classes.")
-    if y is None or isinstance(y, str) or is_dask(y):
-        raise ValueError(
-            "class_weight needs the classes in memory: pass sample_weight with the weight of every "
-            "row instead."
-        )
-    labels = np.ravel(to_host(y) if is_foreign(y) else np.asarray(y))
-    factors = compute_sample_weight(estimator.class_weight, labels)
-    if sample_weight is None:
-        return factors
-    return check_sample_weight(sample_weight, len(labels)) * factors
-
-
-@contextmanager
-def explained_texts(X: Any) -> Iterator[None]:
-    """Name columns of texts and dates where scikit-learn repeats NumPy's words about one value."""
-    if _has_dates(X):
-        # NumPy would count nanoseconds and not complain.
-        raise ValueError(describe_non_numbers(X))
-    try:
-        yield
-    except (TypeError, ValueError) as error:
-        words = describe_non_numbers(X)
-        if not words:
-            raise
-        raise ValueError(words) from error
-
-
-def _has_dates(X: Any) -> bool:
-    """Return whether some column has a type for dates or durations."""
-    kinds = X.dtypes if hasattr(X, "dtypes") else [getattr(X, "dtype", None)]
-    return any(getattr(kind, "kind", "") in ("M", "m") for kind in kinds)
-
-
-def draw_seed(random_state: Any) -> int | None:
-    """Return a seed, None for None: a fit without a random state is the same every time."""
-    if random_state is None:
-        return None
-    return int(check_random_state(random_state).randint(2**31 - 1))
-
-
-def check_arrays(estimator: "_BaseKnife", X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return a table in memory and its target as arrays, in scikit-learn's way."""
-    numeric = estimator._task == "regression"
-    X = make_dense(X, estimator.memory_budget)
-    with explained_texts(X):
-        return validate_data(
-            estimator,
-            X,
-            y,
-            dtype=FLOATS,
-            ensure_all_finite=False,
-            multi_output=numeric,
-            y_numeric=numeric,
-        )
-
-
-def empty_objective(job: Job) -> float:
-    """Return the objective of the machine without features for a loss that is not smooth.
-
-    For the other losses the search has seen to it, and nothing is computed.
-    """
-    loss = job.prepared.loss
-    if loss.surrogate is None:
-        return np.inf
-    problem = job.problem
-    return null_objective(loss, problem.Y, problem.sample_weight, problem.fit_intercept)
-
-
-def trace_path(
-    estimator: "_BaseKnife",
-    job: Job,
-    sparsities: int | np.ndarray = 50,
-    *,
-    updates_per_point: int | None = None,
-    begin: Start | None = None,
-    task: Task = SILENT,
-) -> Trace:
-    """Follow the path of prepared data.
-
-    Parameters
-    ----------
-    estimator : KnifeRegressor or KnifeClassifier
-    job : Job
-    sparsities, updates_per_point : see :func:`kernelknife.knife_path`
-    begin : Start, default=None
-        Where to begin; None takes the best of the starts that the estimator asks for.
-    task : Task
-    """
-    return follow_path(
-        job.problem,
-        make_solver(estimator),
-        estimator._start_settings(job),
-        sparsities,
-        updates_per_point=updates_per_point,
-        begin=begin,
-        task=task,
-    )
-
-
-def relax_solution(estimator: "_BaseKnife", job: Job, solution: Solution) -> Solution:
-    """Return the machine of the selected features, refitted without the penalty on the weights.
-
-    It keeps the penalty that has selected them, so that ``sparsity_`` tells it.
-    """
-    relaxed = refit_without_penalty(job.problem, make_solver(estimator), solution.w)
-    spent = solution.n_solves + relaxed.n_solves
-    return replace(relaxed, sparsity=solution.sparsity, solves=(*relaxed.solves[:-1], spent))
-
-
-def make_solver(estimator: "_BaseKnife") -> Solver:
-    """Return the solver that the parameters ask for."""
-    if estimator.solver not in SOLVERS:
-        known = ", ".join(sorted(SOLVERS))
-        raise ValueError(f"Unknown solver {estimator.solver!r}. Known names: {known}.")
-    check_number(estimator.tol, "tol", strict=True)
-    options: dict[str, Any] = {"tol": estimator.tol}
-    if estimator.max_iter is not None:
-        check_number(estimator.max_iter, "max_iter", low=1, integer=True)
-        options["max_iter"] = estimator.max_iter
-    return SOLVERS[estimator.solver](**options)
-
-
-def publish(
-    estimator: "_BaseKnife",
-    job: Job,
-    solution: Solution,
-    results: list[tuple[str, Solution]] | None = None,
-) -> None:
-    """Set the fitted attributes from a solution.
-
-    Parameters
-    ----------
-    estimator : KnifeRegressor or KnifeClassifier
-    job : Job
-    solution : Solution
-    results : list of (str, Solution), default=None
-        Name and solution of every start.
-    """
-    results = results or []
-    C, b, accurate = publish_machine(estimator, job, solution)
-    estimator.sparsity_ = solution.sparsity
-    estimator.objective_ = job.problem.value(solution.w, C, b, solution.sparsity, job.prepared.loss)
-    estimator.history_ = np.array(solution.history)
-    estimator.n_iter_ = max(solution.n_iter, 1)
-    estimator.n_solves_ = sum(result.n_solves for _, result in results) or solution.n_solves
-    estimator.converged_ = bool(solution.converged and accurate)
-    estimator.kkt_residual_ = solution.kkt_residual
-    estimator.starts_ = [(name, np.array(result.history)) for name, result in results]
-
-
-def publish_machine(
-    estimator: "_BaseKnife", job: Job, solution: Solution
-) -> tuple[np.ndarray, np.ndarray, bool]:
-    """Set what prediction and selection need, and no account of how it was found.
-
-    Returns
-    -------
-    C, b : ndarray
-        Coefficients of all rows (or centres) and intercepts, for the user's own loss.
-    accurate : bool
-        Whether they reached their minimum.
-    """
-    C, b, accurate = final_coefficients(job.prepared, job.built, solution)
-    machine = build_machine(job.prepared, job.built, solution.w, C, b)
-    estimator.weights_ = job.prepared.user_values(solution.w)
-    estimator.support_vectors_rows_ = machine.support
-    estimator.support_vectors_ = machine.vectors
-    estimator.dual_coef_ = machine.coef
-    estimator.intercept_ = machine.intercept
-    estimator.n_features_in_ = job.prepared.n_features
-    estimator.__dict__.pop("feature_groups_", None)  # of an earlier fit
-    if job.prepared.grouping is not None:
-        estimator.feature_groups_ = job.prepared.group_members()
-    if job.prepared.rows.names is not None:
-        estimator.feature_names_in_ = job.prepared.rows.names
-    if machine.targets.classes is not None:
-        estimator.classes_ = machine.targets.classes
-    estimator._machine = machine
-    return C, b, accurate
-
-
-def warn_not_converged(name: str, failed: Iterable[Solution], stacklevel: int) -> None:
-    """Issue a ConvergenceWarning about the worst of some solutions, with advice that fits it."""
-    worst = max(failed, key=lambda solution: solution.kkt_residual)
-    outcome: Outcome = worst.outcome
-    warnings.warn(
-        f"{name} did not converge ({outcome.reason}; KKT residual {worst.kkt_residual:.1e}): "
-        f"{outcome.advice}.",
-        ConvergenceWarning,
-        stacklevel=stacklevel,
-    )

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from kernelknife._fitting import check_arrays, prepare_job, trace_path
 from kernelknife._prepare import check_costs
 from kernelknife._rates import (
     ConditionalKnockoffs,
@@ -32,9 +33,9 @@ from kernelknife._rates import (
 from kernelknife._rows import refuse_lazy_rows
 from kernelknife._support.checks import check_number
 from kernelknife._support.progress import SILENT, Task, root_task
+from kernelknife._support.seeds import draw_seed
 from kernelknife._support.threads import limited_blas
 from kernelknife._support.versions import CallbackSupportMixin, with_callbacks
-from kernelknife.estimators import check_arrays, draw_seed, prepare_job, trace_path
 from kernelknife.kernels import check_kernel
 from kernelknife.path import PathResult
 from kernelknife.stability import find_twins, make_template, warn_constant

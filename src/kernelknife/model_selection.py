@@ -50,25 +50,24 @@ from kernelknife._choice import (
     tabulate,
     weightings_to_compare,
 )
+from kernelknife._fitting import (
+    ProbabilityMethod,
+    check_arrays,
+    prepare_job,
+    resolved_loss,
+    trace_path,
+)
 from kernelknife._prepare import find_groups
 from kernelknife._rows import refuse_lazy_rows
 from kernelknife._rows.arrays import ArrayRows
 from kernelknife._rows.opening import check_sample_weight
 from kernelknife._support.checks import check_number
 from kernelknife._support.progress import root_task
+from kernelknife._support.seeds import draw_seed
 from kernelknife._support.selecting import SelectedFeatures
 from kernelknife._support.threads import limited_blas
 from kernelknife._support.versions import CallbackSupportMixin, with_callbacks
-from kernelknife.estimators import (
-    KnifeClassifier,
-    KnifeRegressor,
-    ProbabilityMethod,
-    check_arrays,
-    draw_seed,
-    prepare_job,
-    resolved_loss,
-    trace_path,
-)
+from kernelknife.estimators import KnifeClassifier, KnifeRegressor
 from kernelknife.path import PathResult, check_sparsities
 from kernelknife.stand_ins import StandIns, fold_of_rows
 
@@ -528,9 +527,6 @@ class KnifeRegressorCV(RegressorMixin, _BaseKnifeCV):
     _single = KnifeRegressor
     _default_scoring = "neg_mean_squared_error"
 
-    _task = "regression"
-    _default_loss = "squared"
-
     def _split_target(self, y):
         return y, False
 
@@ -582,9 +578,6 @@ class KnifeClassifierCV(ClassifierMixin, _BaseKnifeCV):
 
     _single = KnifeClassifier
     _default_scoring = "accuracy"
-
-    _task = "classification"
-    _default_loss = "squared_hinge"
 
     def _split_target(self, y):
         self.classes_, codes = np.unique(y, return_inverse=True)

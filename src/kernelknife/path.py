@@ -8,6 +8,14 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from kernelknife._fitting import (
+    Job,
+    make_solver,
+    prepare_job,
+    publish,
+    trace_path,
+    warn_not_converged,
+)
 from kernelknife._prepare import column_names, infer_task
 from kernelknife._rows.dask import is_dask
 from kernelknife._search import Trace, solve_for_count
@@ -17,16 +25,7 @@ from kernelknife._support.optional import import_optional
 from kernelknife._support.progress import root_task
 from kernelknife._support.threads import limited_blas
 from kernelknife._support.versions import with_callbacks
-from kernelknife.estimators import (
-    Job,
-    KnifeClassifier,
-    KnifeRegressor,
-    make_solver,
-    prepare_job,
-    publish,
-    trace_path,
-    warn_not_converged,
-)
+from kernelknife.estimators import KnifeClassifier, KnifeRegressor
 from kernelknife.losses import LOSSES, Loss
 from kernelknife.solvers import Solution
 from kernelknife.stand_ins import rank_relevance

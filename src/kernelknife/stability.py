@@ -13,6 +13,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted
 
+from kernelknife._fitting import check_arrays, prepare_job, trace_path
 from kernelknife._prepare import check_groups, infer_task
 from kernelknife._rates import (
     ASSUMPTIONS,
@@ -25,16 +26,10 @@ from kernelknife._rates import (
 from kernelknife._rows import refuse_lazy_rows
 from kernelknife._support.checks import check_number
 from kernelknife._support.progress import Task, root_task
+from kernelknife._support.seeds import draw_seed
 from kernelknife._support.threads import limited_blas
 from kernelknife._support.versions import CallbackSupportMixin, with_callbacks
-from kernelknife.estimators import (
-    KnifeClassifier,
-    KnifeRegressor,
-    check_arrays,
-    draw_seed,
-    prepare_job,
-    trace_path,
-)
+from kernelknife.estimators import KnifeClassifier, KnifeRegressor
 from kernelknife.path import PathResult
 
 __all__ = ["KnifeStability", "find_twins", "make_template", "warn_constant"]

@@ -16,8 +16,8 @@ from kernelknife._choice import (
     follow_line,
     settle,
 )
+from kernelknife._fitting import prepare_job, trace_path
 from kernelknife.datasets import make_linear, make_sinusoidal
-from kernelknife.estimators import prepare_job, trace_path
 
 KINDS = ("penalised", "relaxed", "equal")
 

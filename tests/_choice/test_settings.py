@@ -12,7 +12,7 @@ from kernelknife._choice import (
     penalties_of_line,
     weightings_to_compare,
 )
-from kernelknife.estimators import prepare_job
+from kernelknife._fitting import prepare_job
 from kernelknife.kernels import RBF, Additive
 
 

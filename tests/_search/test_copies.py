@@ -5,9 +5,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from kernelknife import KnifeRegressor
+from kernelknife._fitting import make_solver, prepare_job
 from kernelknife._problem import ExactProblem, Features
 from kernelknife._search.copies import find_copies, merge_copies
-from kernelknife.estimators import make_solver, prepare_job
 from kernelknife.kernels import KERNELS, RBF, Polynomial
 from kernelknife.losses import SquaredLoss
 

@@ -6,9 +6,9 @@ from numpy.testing import assert_allclose
 from sklearn.exceptions import ConvergenceWarning
 
 from kernelknife import KnifeRegressor, knife_path
+from kernelknife._fitting import make_solver, prepare_job
 from kernelknife._search import solve_for_support
 from kernelknife.datasets import make_sinusoidal
-from kernelknife.estimators import make_solver, prepare_job
 
 
 @pytest.fixture(scope="module")

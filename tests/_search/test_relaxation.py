@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.kernel_ridge import KernelRidge
 
 from kernelknife import KnifeClassifier, KnifeRegressor
+from kernelknife._fitting import make_solver, prepare_job
 from kernelknife._search import equal_weights, refit_without_penalty
-from kernelknife.estimators import make_solver, prepare_job
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from kernelknife._support.inputs import describe_non_numbers, make_dense
+from kernelknife._support.inputs import describe_non_numbers, explained_texts, make_dense
 
 
 def test_sparse_matrices_become_arrays_within_the_budget():
@@ -40,3 +40,15 @@ def test_arrays_have_numbered_columns():
     assert describe_non_numbers(np.ones((2, 2))) == ""
     assert describe_non_numbers([[1, 2], [3]]) == ""
     assert describe_non_numbers(np.array([[{"a": 1}]], dtype=object)) == ""
+
+
+def test_errors_about_texts_and_dates_name_the_column_and_others_stay_as_they_are():
+    frame = pd.DataFrame({"kind": ["red", "blue"]})
+    with pytest.raises(ValueError, match="Column 'kind' holds texts"), explained_texts(frame):
+        raise ValueError("could not convert string to float: 'red'")
+    with pytest.raises(ValueError, match="too few rows"), explained_texts(np.ones((1, 2))):
+        raise ValueError("too few rows")
+    # Dates are numbers to NumPy, so that nothing inside would complain.
+    days = np.array([["2024-01-01"]], dtype="datetime64[D]")
+    with pytest.raises(ValueError, match="Column 0 holds dates"), explained_texts(days):
+        pass

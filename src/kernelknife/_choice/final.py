@@ -9,9 +9,9 @@ from sklearn.base import clone
 from kernelknife._choice.folds import Data
 from kernelknife._choice.pick import Pick
 from kernelknife._choice.settings import EQUAL, PENALISED, RELAXED, Line
+from kernelknife._fitting import STARTS, Job, make_solver, prepare_job, publish, trace_path
 from kernelknife._search import Trace, equal_weights, refit_without_penalty
 from kernelknife._support.progress import SILENT, Task
-from kernelknife.estimators import STARTS, Job, make_solver, prepare_job, publish, trace_path
 from kernelknife.solvers import Solution
 
 __all__ = ["chosen_sparsity", "fit_chosen", "fit_count", "follow_line", "settle"]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from kernelknife._choice.settings import EQUAL, PENALISED, RELAXED, Line
+from kernelknife._fitting import Job, make_solver, prepare_job, publish_machine, trace_path
 from kernelknife._rows import open_rows_to_predict
 from kernelknife._search import (
     Start,
@@ -19,7 +20,6 @@ from kernelknife._search import (
 from kernelknife._support.checks import check_number
 from kernelknife._support.progress import SILENT, Task
 from kernelknife._support.threads import limited_blas
-from kernelknife.estimators import Job, make_solver, prepare_job, publish_machine, trace_path
 from kernelknife.machine import build_machine, final_coefficients
 from kernelknife.solvers import Solution
 

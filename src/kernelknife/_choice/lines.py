@@ -9,7 +9,7 @@ import numpy as np
 from kernelknife._choice.centers import CenterCounts
 from kernelknife._choice.folds import Data
 from kernelknife._choice.settings import PENALISED, Line, penalties_of_line
-from kernelknife.estimators import Job, prepare_job
+from kernelknife._fitting import Job, prepare_job
 from kernelknife.kernels import Kernel
 
 __all__ = ["LineMaker"]

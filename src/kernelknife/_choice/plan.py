@@ -8,7 +8,7 @@ from kernelknife._choice.centers import CenterCounts
 from kernelknife._choice.race import expected_paths
 from kernelknife._choice.settings import alphas_to_try, kernels_to_compare
 from kernelknife._choice.splits import default_folds
-from kernelknife.estimators import resolved_loss
+from kernelknife._fitting import resolved_loss
 from kernelknife.kernels import Kernel
 
 __all__ = ["SearchPlan", "plan_search", "rows_to_search"]

@@ -1,13 +1,16 @@
-"""What users pass as ``X`` that is no array of numbers: sparse matrices, texts and dates."""
+"""What users pass as ``X``: arrays of floats, and what is none: sparse matrices, texts, dates."""
 
 import numbers
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 
-__all__ = ["describe_non_numbers", "make_dense"]
+__all__ = ["FLOATS", "describe_non_numbers", "explained_texts", "make_dense"]
 
+FLOATS = (np.float64, np.float32)  # single precision stays as it is until a block is read
 NUMBER_KINDS = "biuf"  # NumPy's codes for booleans, integers, unsigned integers and floats
 DATE_KINDS = "Mm"  # for dates and durations
 MOST_NAMED = 5  # columns in a message
@@ -56,6 +59,27 @@ def describe_non_numbers(X: Any) -> str:
     others = len(found) - MOST_NAMED
     more = f", and {others} more columns hold no numbers" if others > 0 else ""
     return f"{', '.join(found[:MOST_NAMED])}{more}. {ADVICE}"
+
+
+@contextmanager
+def explained_texts(X: Any) -> Iterator[None]:
+    """Name columns of texts and dates where scikit-learn repeats NumPy's words about one value."""
+    if _has_dates(X):
+        # NumPy would count nanoseconds and not complain.
+        raise ValueError(describe_non_numbers(X))
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        words = describe_non_numbers(X)
+        if not words:
+            raise
+        raise ValueError(words) from error
+
+
+def _has_dates(X: Any) -> bool:
+    """Return whether some column has a type for dates or durations."""
+    kinds = X.dtypes if hasattr(X, "dtypes") else [getattr(X, "dtype", None)]
+    return any(getattr(kind, "kind", "") in ("M", "m") for kind in kinds)
 
 
 def _frame_columns(X):

@@ -20,15 +20,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from kernelknife._choice import PENALISED, as_errors, judged_by_others
+from kernelknife._fitting import make_solver, prepare_job, publish
 from kernelknife._search import solve_for_support
 from kernelknife._support.threads import limited_blas
-from kernelknife.estimators import (
-    KnifeClassifier,
-    KnifeRegressor,
-    make_solver,
-    prepare_job,
-    publish,
-)
+from kernelknife.estimators import KnifeClassifier, KnifeRegressor
 from kernelknife.selection.result import HeldOut, Score
 
 __all__ = [

@@ -5,10 +5,11 @@ import time
 from joblib import effective_n_jobs
 
 from kernelknife._choice import plan_search
+from kernelknife._fitting import prepare_job
 from kernelknife._search import scaled_weights
 from kernelknife._support.formatting import listed
 from kernelknife._support.threads import limited_blas
-from kernelknife.estimators import KnifeClassifier, KnifeRegressor, prepare_job
+from kernelknife.estimators import KnifeClassifier, KnifeRegressor
 
 __all__ = ["announce_search", "in_words"]
 

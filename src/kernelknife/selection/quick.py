@@ -10,7 +10,7 @@ import numbers
 import numpy as np
 
 from kernelknife._choice import draw_rows, kernels_to_compare, needs_exact
-from kernelknife.estimators import resolved_loss
+from kernelknife._fitting import resolved_loss
 
 __all__ = ["STAND_IN_ROWS", "chosen_options", "draw_quick_rows", "quick_centers"]
 

@@ -1,0 +1,96 @@
+"""A job: a fit that is ready to be solved."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from kernelknife._fitting.loss import resolved_loss
+from kernelknife._fitting.opening import open_training_rows
+from kernelknife._prepare import Prepared, prepare
+from kernelknife._problem import BuiltProblem, CenterChoice, Problem, build_problem
+from kernelknife._support.checks import check_number
+from kernelknife._support.seeds import draw_seed
+from kernelknife._support.threads import limited_blas
+from kernelknife.kernels import check_kernel
+from kernelknife.solvers import Solver
+from kernelknife.stand_ins import StandIns, find_stand_ins
+
+__all__ = ["Job", "prepare_job"]
+
+
+@dataclass(frozen=True)
+class Job:
+    """A fit that is ready to be solved: prepared data and the problem made of them."""
+
+    prepared: Prepared
+    built: BuiltProblem
+    choice: CenterChoice
+    seed: int | None  # drawn once per fit; None makes every fit the same
+
+    @property
+    def problem(self) -> Problem:
+        """The problem to solve."""
+        return self.built.problem
+
+    def with_alpha(self, alpha: float) -> "Job":
+        """Return the same job with another ``alpha``."""
+        problem = self.problem.with_alpha(alpha)
+        return replace(self, built=replace(self.built, problem=problem))
+
+    def find_stand_ins(
+        self, solver: Solver, w: np.ndarray, sparsity: float, folds: Any = 5, **options: Any
+    ) -> StandIns:
+        """Look for stand-ins of the features of a machine; see :meth:`KnifeRegressor.stand_ins`.
+
+        ``folds`` is a number, or the fold of each of the user's rows.
+        """
+        if np.ndim(folds):
+            folds, n = np.asarray(folds), self.prepared.rows.shape[0]
+            if folds.shape != (n,):
+                raise ValueError(
+                    f"folds must be a number or the fold of each of the {n} rows, got shape "
+                    f"{folds.shape}."
+                )
+            # The exact problem has the rows of positive weight only.
+            folds = folds[self.built.center_rows] if self.problem.exact else folds
+        problem, names = self.problem, self.prepared.weight_names
+        with limited_blas(problem.n_rows):
+            found = find_stand_ins(problem, solver, names, w, sparsity, folds=folds, **options)
+        problem.forget()
+        return found
+
+
+def prepare_job(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Job:
+    """Check everything and build the problem; sets ``n_features_in_`` and names.
+
+    Parameters
+    ----------
+    estimator : KnifeRegressor or KnifeClassifier
+    X, y, sample_weight : see :meth:`KnifeRegressor.fit`
+    """
+    kernel, loss = check_kernel(estimator.kernel), resolved_loss(estimator)
+    check_number(estimator.alpha, "alpha", strict=True)
+    if not isinstance(estimator.sparsity, str):
+        check_number(estimator.sparsity, "sparsity")
+    elif estimator.sparsity != "auto":
+        raise ValueError(f"sparsity must be a number or 'auto', got {estimator.sparsity!r}.")
+    if not estimator.fit_intercept and loss.surrogate is not None:
+        raise ValueError(f"{loss!r} needs fit_intercept=True: SVC always fits an intercept.")
+    rows = open_training_rows(estimator, X, y, sample_weight)
+    prepared = prepare(
+        rows,
+        kernel,
+        loss,
+        standardize=estimator.standardize,
+        feature_groups=estimator.feature_groups,
+        feature_costs=estimator.feature_costs,
+    )
+    seed = draw_seed(estimator.random_state)
+    choice = CenterChoice(
+        estimator.n_centers, estimator.centers, estimator.memory_budget, seed or 0
+    )
+    built = build_problem(
+        prepared, choice, alpha=estimator.alpha, fit_intercept=estimator.fit_intercept
+    )
+    return Job(prepared, built, choice, seed)

@@ -1,0 +1,150 @@
+"""Kernels that see every column through functions of it: sums of effects, and interactions."""
+
+from kernelknife._support.arrays import namespace
+from kernelknife._support.checks import check_number
+from kernelknife.basis import make_basis
+from kernelknife.kernels.base import Kernel
+from kernelknife.kernels.dot import Linear
+
+__all__ = ["Additive", "Anova"]
+
+
+class _Expanding(Kernel):
+    """Kernels of functions of the columns, one weight for all functions of a column."""
+
+    form = "dot"
+    expands = True
+
+    def __init__(self, gamma=0.7, n_functions=6, n_knots=20):
+        self.gamma = gamma
+        self.n_functions = n_functions
+        self.n_knots = n_knots
+
+    def validate(self):
+        check_number(self.gamma, "gamma", strict=True)
+        check_number(self.n_functions, "n_functions", low=1, integer=True)
+        check_number(self.n_knots, "n_knots", low=2, integer=True)
+        if self.n_functions > self.n_knots:
+            raise ValueError(
+                f"n_functions={self.n_functions} is more than n_knots={self.n_knots} can tell "
+                "apart."
+            )
+
+    def make_basis(self, Z, s):
+        return make_basis(
+            Z, s, gamma=self.gamma, n_functions=self.n_functions, n_knots=self.n_knots
+        )
+
+
+class Additive(_Expanding):
+    """Additive kernel ``sum_j w_j phi_j(x_j)' phi_j(z_j)``: a sum of separate effects.
+
+    Every column is seen through a few functions ``phi_j`` that are learned from the training rows:
+    smooth curves for a column of numbers, one function per level for a column of few values. The
+    weights enter linearly, which makes the problem convex: its minimum is global.
+
+    Parameters
+    ----------
+    gamma : float, default=0.7
+        Inverse squared width of the one-dimensional Gaussian kernel whose leading eigenfunctions
+        the curves are: the larger, the finer the detail that is cheap. 0.3 is for weak smooth
+        effects among many columns, 3 with eight functions for sharp ones.
+    n_functions : int, default=6
+        Functions of a column of numbers. A column of at most one more distinct values gets one
+        function per level instead.
+    n_knots : int, default=20
+        Quantiles of the column that the Gaussian kernel is represented at.
+
+    Notes
+    -----
+    Where no weight reaches 1 this is a group lasso on the functions: with ``b_j = w_j phi_j' c``
+    the penalty is ``2 sqrt(alpha sparsity) |b_j|`` up to ``|b_j| = sqrt(sparsity / alpha)``, and
+    ``alpha |b_j|**2 + sparsity`` beyond.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelknife import KnifeRegressor
+    >>> from kernelknife.kernels import Additive
+    >>> X = np.random.default_rng(0).uniform(-2, 2, size=(150, 6))
+    >>> y = np.sin(2 * X[:, 0]) + X[:, 3] ** 2
+    >>> model = KnifeRegressor(kernel=Additive(gamma=0.3), sparsity=15.0).fit(X, y)
+    >>> model.get_support(indices=True)
+    array([0, 3])
+    """
+
+    linear_in_weights = True
+    words = "a sum of separate effects"
+    convex = True
+    order = 1  # columns that act together
+
+    def profile(self, s):
+        return s
+
+    def slope(self, s, k):
+        return namespace(s).ones_like(s)
+
+    # The slope is 1, so the derivatives need no n x m matrix at all.
+    jacobian = Linear.jacobian
+    gradient = Linear.gradient
+
+
+class Anova(_Expanding):
+    """ANOVA kernel: separate effects, and interactions of two (or three) columns.
+
+    With ``s = sum_j w_j**2 phi_j(x_j)' phi_j(z_j)`` it is ``s + s**2 / 2``, and with ``order=3``
+    ``s + s**2 / 2 + s**3 / 6``. The fitted function falls apart into effects of single columns, of
+    pairs (and of triples), which have names: see ``effects`` of a fitted model.
+
+    Parameters
+    ----------
+    order : {2, 3}, default=2
+        Largest number of columns that act together.
+    gamma : float, default=0.7
+        See :class:`Additive`.
+    n_functions : int, default=6
+        See :class:`Additive`.
+    n_knots : int, default=20
+        See :class:`Additive`.
+
+    Notes
+    -----
+    The weights enter squared, as in the paper's non-linear kernels. With weights that enter
+    linearly the last features of a path have tiny weights, the square of the form vanishes beside
+    the form, and features that act only together leave first: of two effects among 64 columns
+    such a path found 0.62 of the features, this one all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelknife import KnifeRegressor
+    >>> from kernelknife.kernels import Anova
+    >>> X = np.random.default_rng(0).uniform(-2, 2, size=(150, 6))
+    >>> y = X[:, 1] * X[:, 4]
+    >>> model = KnifeRegressor(kernel=Anova(), sparsity=2.0).fit(X, y)
+    >>> model.effects()[0].names
+    ('x1', 'x4')
+    """
+
+    rugged = True
+    words = "separate effects, and columns that act together"
+
+    def __init__(self, order=2, gamma=0.7, n_functions=6, n_knots=20):
+        super().__init__(gamma, n_functions, n_knots)
+        self.order = order
+
+    def validate(self):
+        super().validate()
+        if self.order not in (2, 3):
+            raise ValueError(f"order must be 2 or 3, got {self.order!r}.")
+
+    def profile(self, s):
+        if self.order == 2:
+            return s * (1.0 + 0.5 * s)
+        return s * (1.0 + s * (0.5 + s / 6.0))
+
+    def slope(self, s, k):
+        return 1.0 + s if self.order == 2 else 1.0 + s * (1.0 + 0.5 * s)
+
+    def curve(self, s, k):
+        return namespace(s).ones_like(s) if self.order == 2 else 1.0 + s

@@ -1,0 +1,57 @@
+"""The kernels by name, and the kernel that a user asks for."""
+
+import numpy as np
+
+from kernelknife._support.checks import resolve
+from kernelknife.kernels import additive, distance, dot
+from kernelknife.kernels.base import Kernel
+
+__all__ = ["KERNELS", "check_kernel"]
+
+KERNELS = {
+    "linear": dot.Linear,
+    "additive": additive.Additive,
+    "anova": additive.Anova,
+    "rbf": distance.RBF,
+    "polynomial": dot.Polynomial,
+    "laplace": distance.Laplace,
+    "matern": distance.Matern,
+    "rational_quadratic": distance.RationalQuadratic,
+    "sigmoid": dot.Sigmoid,
+}
+
+
+def check_kernel(kernel):
+    """Return a :class:`Kernel` for a name or an instance.
+
+    Parameters
+    ----------
+    kernel : str or Kernel
+        A name, or a kernel.
+
+    Returns
+    -------
+    Kernel
+        The kernel.
+    """
+    kernel = resolve(kernel, KERNELS, Kernel, "kernel")
+    if type(kernel) not in KERNELS.values():
+        _check_derivatives(kernel)
+    return kernel
+
+
+def _check_derivatives(kernel):
+    """Raise where the slope or the curve of a user's kernel is not that of its profile."""
+    s, step = np.array([[0.1, 0.4, 0.9, 1.7]]), 1e-5
+    functions = [("slope", kernel.profile, kernel.slope)]
+    if kernel.curve is not None:
+        functions.append(("curve", lambda s: kernel.slope(s, kernel.profile(s)), kernel.curve))
+    for name, function, derivative in functions:
+        numeric = (np.asarray(function(s + step)) - np.asarray(function(s - step))) / (2.0 * step)
+        given = np.asarray(derivative(s, kernel.profile(s)))
+        if not np.allclose(given, numeric, rtol=1e-3, atol=1e-6 * (1.0 + np.abs(numeric).max())):
+            raise ValueError(
+                f"The {name} of {kernel!r} is not the derivative of its "
+                f"{'profile' if name == 'slope' else 'slope'}: at s = {s[0, 1]} it is "
+                f"{given[0, 1]:.6g} where differences give {numeric[0, 1]:.6g}."
+            )
