@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
@@ -20,6 +21,19 @@ def make_tables(rng, n=80, p=6, q=5, noise=0.05):
 
 def support(weights):
     return np.flatnonzero(weights).tolist()
+
+
+def test_a_frame_keeps_columns_of_the_same_name_apart(rng):
+    X, Y = make_tables(rng)
+    X = pd.DataFrame(X, columns=[f"a{j}" for j in range(6)])
+    Y = pd.DataFrame(Y, columns=[f"a{j}" for j in range(5)])
+    path = knife_cca_path(X, Y, sparsities=4)
+    frame = path.to_frame()
+    assert len(frame) == len(path)
+    assert_allclose(frame["path", "sparsity"], path.sparsities)
+    assert_allclose(frame["path", "correlation"], path.correlations)
+    assert_allclose(frame["x"][list(X.columns)], path.x_weights)
+    assert_allclose(frame["y"][list(Y.columns)], path.y_weights)
 
 
 # -- against single fits --------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from sklearn.base import clone
 from kernelknife._search.grid import penalties_beyond, penalty_lower_bound
 from kernelknife._spectral import dependence_scores, with_targets
 from kernelknife._support.checks import check_number
+from kernelknife._support.optional import import_optional
 from kernelknife._support.progress import SILENT, Task
 from kernelknife._turns import AUTO_SHARE, MOST_HALVINGS, MOST_ROUNDS, Pair, Side, Turns, find_turns
 from kernelknife.path import rank_features
@@ -354,6 +355,33 @@ class CCAPathResult:
         """
         check_number(sparsity, "sparsity")
         return self.model(int(np.argmin(np.abs(self.sparsities - sparsity))))
+
+    def to_frame(self) -> Any:
+        """Return a pandas data frame with one row per point.
+
+        Returns
+        -------
+        DataFrame
+            With columns of two levels: ``frame["path"]`` has the penalty, the numbers of columns
+            and the correlation, ``frame["x"]`` and ``frame["y"]`` the weights of each table.
+        """
+        pandas = import_optional("pandas", "pandas", "CCAPathResult.to_frame")
+        facts = pandas.DataFrame(
+            {
+                "sparsity": self.sparsities,
+                "n_x_selected": self.n_x_selected,
+                "n_y_selected": self.n_y_selected,
+                "correlation": self.correlations,
+                "settled": self.settled,
+            }
+        )
+        # Two levels, because both tables may have a column of the same name.
+        parts = {
+            "path": facts,
+            "x": pandas.DataFrame(self.x_weights, columns=self.x_names),
+            "y": pandas.DataFrame(self.y_weights, columns=self.y_names),
+        }
+        return pandas.concat(parts, axis=1)
 
     def plot(
         self, *, sparsity: float | None = None, axes: Any = None, line_kwargs: Any = None
