@@ -29,8 +29,8 @@ from sklearn.datasets import make_friedman1
 from kernelknife import KnifeKnockoffs, KnifeRegressor, KnifeStability
 from kernelknife._rates import (
     GaussianKnockoffs,
-    estimated_law,
     knockoff_threshold,
+    law_without_covariance,
     least_reconstructable,
 )
 from kernelknife.datasets import make_separate_effects, make_skin_of_orange
@@ -165,7 +165,7 @@ def run_knockoffs(replicates, jobs):
     folder.mkdir(exist_ok=True)
     for seed in range(replicates):
         for kind in RESPONSES:
-            for kept in ("known", "estimated"):
+            for kept in ("known", "unknown"):
                 if (kind, "kernelknife", kept, str(seed)) in done:
                     continue
                 X, y, true, correlation = simulate(kind, seed)
@@ -187,7 +187,7 @@ def draw_knockoffs(X, correlation, seed):
         return GaussianKnockoffs.from_correlation(correlation, s).draw(X, rng)
     center, spread = X.mean(axis=0), X.std(axis=0)
     Z = (X - center) / spread
-    return center + spread * estimated_law(Z, least_reconstructable).draw(Z, rng)
+    return center + spread * law_without_covariance(Z, least_reconstructable).draw(Z, rng)
 
 
 def add_knockoffs(method, kind, kept, seed, W, true, spent):
@@ -221,7 +221,7 @@ def run_draws(replicates, jobs):
                 {
                     "problem": kind,
                     "method": "kernelknife, 20 draws",
-                    "covariance": "estimated, copula",
+                    "covariance": "unknown, copula",
                     "seed": seed,
                     **judge(model.get_support(indices=True), true),
                     "processor_seconds": round(time.process_time() - begin, 1),

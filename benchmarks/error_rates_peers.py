@@ -43,7 +43,7 @@ def run_knockoffs(replicates):
     statistics = knockpy_statistics()
     for seed in range(replicates):
         for kind in RESPONSES:
-            for kept in ("known", "estimated"):
+            for kept in ("known", "unknown"):
                 path = RESULTS.parent / "knockoffs" / f"{kind}_{kept}_{seed}.npz"
                 if not path.exists():
                     continue

@@ -234,11 +234,10 @@ def test_the_answer_does_not_depend_on_n_jobs(orange):
     X, y = orange
     fits = [
         KnifeClassifier(n_starts=4, sparsity=2.0, random_state=0, n_jobs=jobs).fit(X, y)
-        for jobs in (1, 2, 4)
+        for jobs in (1, 2)
     ]
-    for other in fits[1:]:
-        assert_array_equal(other.weights_, fits[0].weights_)
-        assert_array_equal(other.dual_coef_, fits[0].dual_coef_)
+    assert_array_equal(fits[1].weights_, fits[0].weights_)
+    assert_array_equal(fits[1].dual_coef_, fits[0].dual_coef_)
 
 
 def test_threads_may_share_a_problem(orange):

@@ -88,6 +88,31 @@ def test_planted_effects_are_found(fitted):
     assert (fitted.q_values_[~fitted.support_] > 0.1).all()
 
 
+@pytest.mark.parametrize("method", ["mvr", "equicorrelated"])
+def test_ties_may_make_two_columns_equal_in_some_draws(rng, method):
+    X = rng.normal(size=(60, 5))
+    X[:, 1] = 2.0 * X[:, 0] + 1.0
+    low, high = np.argsort(X[:, 1])[20:22]
+    X[low, 1] = X[high, 1]  # by lot, the scores of both columns have the same order or not
+    kinds = set()
+    for seed in range(6):
+        model = KnifeKnockoffs(n_draws=4, method=method, random_state=seed).fit(X, X[:, 2])
+        assert np.isfinite(model.statistics_).all()
+        kinds.add(model.covariance_estimated_)
+    assert kinds == {True, False}
+
+
+def test_it_says_where_the_promise_is_approximate(effects):
+    X, y = effects
+    exact = KnifeKnockoffs(n_draws=1).fit(X, y)
+    assert not exact.covariance_estimated_
+    assert "approximate" not in exact.explanation_
+    X = np.column_stack([X, X[:, 0] + X[:, 1]])
+    other = KnifeKnockoffs(n_draws=1, marginals="gaussian").fit(X, y)
+    assert other.covariance_estimated_
+    assert not other.support_.any() or "This is approximate" in other.explanation_
+
+
 def test_one_draw_is_the_knockoff_filter(effects, fitted):
     single = KnifeKnockoffs(n_draws=1, random_state=0).fit(*effects)
     W = single.statistics_[0]

@@ -362,8 +362,9 @@ class CCAPathResult:
         Returns
         -------
         DataFrame
-            With columns of two levels: ``frame["path"]`` has the penalty, the numbers of columns
-            and the correlation, ``frame["x"]`` and ``frame["y"]`` the weights of each table.
+            With columns of two levels: ``frame["path"]`` has the penalty, the numbers of columns,
+            the correlation and whether the point is settled, ``frame["x"]`` and ``frame["y"]`` the
+            weights of each table.
         """
         pandas = import_optional("pandas", "pandas", "CCAPathResult.to_frame")
         facts = pandas.DataFrame(

@@ -60,6 +60,7 @@ class DotForm:
 
     @staticmethod
     def matrix(X, Z, v):
+        # The weights go to the side with fewer rows, for a smaller copy of it.
         if Z.shape[0] < X.shape[0]:
             return X @ (Z * v).T
         return (X * v) @ Z.T

@@ -1,6 +1,7 @@
 """Knockoffs: features that beat forged copies of themselves."""
 
 import warnings
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
@@ -21,8 +22,8 @@ from kernelknife._rates import (
     derandomised_e_values,
     e_bh_q_values,
     equicorrelated,
-    estimated_law,
     knockoff_threshold,
+    law_without_covariance,
     least_reconstructable,
     normal_scores,
     product_columns,
@@ -79,11 +80,12 @@ class KnifeKnockoffs(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     marginals : {"auto", "copula", "gaussian"}, default="auto"
         "copula" gives every knockoff the distribution of values of its column, levels included, and
         assumes that normal scores of the columns are jointly normal. "gaussian" assumes that the
-        columns themselves are. "auto" is "gaussian" where a ``covariance`` is given, else "copula".
+        columns themselves are, and the promise is then exact. "auto" is "gaussian" where a
+        ``covariance`` is given, else "copula".
     covariance : array-like of shape (n_features, n_features), default=None
-        Covariance of the columns, where it is known. None needs none where there are more than
-        twice as many rows as columns, and estimates it elsewhere, shrunk by Ledoit and Wolf's
-        formula.
+        Covariance of the columns, where it is known. With None and more than twice as many rows as
+        columns no covariance is needed; with fewer rows it is estimated, shrunk by Ledoit and
+        Wolf's formula.
     products : bool, default=True
         Whether products of two columns that are correlated with the residuals stand beside the
         columns, so that a linear or additive kernel sees columns that act in pairs. Other kernels
@@ -106,6 +108,9 @@ class KnifeKnockoffs(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         Share of the draws that would select a feature on their own.
     support_ : ndarray of bool of shape (n_features,)
         Which features are selected.
+    covariance_estimated_ : bool
+        Whether the covariance had to be estimated, so that the promise is approximate: there are
+        not more than twice as many rows as columns, or a column follows from others.
     explanation_ : str
         What was found, and if nothing was, why.
     task_ : {"regression", "classification"}
@@ -293,11 +298,15 @@ class KnifeKnockoffs(CallbackSupportMixin, SelectorMixin, BaseEstimator):
                     self.covariance, self.n_features_in_, varying
                 )
                 law = GaussianKnockoffs.from_correlation(correlation, choose(correlation))
+                self.covariance_estimated_ = False
                 return Forge(law, X.mean(axis=0), spread, copula, seed)
             center, spread = X.mean(axis=0), X.std(axis=0)
             rng = np.random.default_rng(seed)
             scores = normal_scores(X, rng) if copula else (X - center) / spread
-            return Forge(estimated_law(scores, choose), center, spread, copula, seed)
+            estimated = law_without_covariance(scores, choose)
+        self.covariance_estimated_ = isinstance(estimated, GaussianKnockoffs)
+        again = choose if copula and _has_ties(X) else None
+        return Forge(estimated, center, spread, copula, seed, again)
 
     def _run_draws(
         self, template: Any, X: np.ndarray, y: np.ndarray, forge: "Forge", task: Task
@@ -339,7 +348,7 @@ class KnifeKnockoffs(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         if n_selected:
             return (
                 f"{n_selected} of {self.n_features_in_} columns are selected; of such selections "
-                f"a share of at most {rate} is expected to be false."
+                f"a share of at most {rate} is expected to be false." + self._caveat()
             )
         least = int(np.ceil(1.0 / self.fdr - 1e-9))
         if not n_speaking:
@@ -352,6 +361,15 @@ class KnifeKnockoffs(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             f"Nothing is selected at a false discovery rate of {rate}: {n_speaking} of "
             f"{self.n_draws} draws select something on their own, but no {least} columns often "
             "enough. Use stability selection, allow a larger rate, or collect more rows."
+        )
+
+    def _caveat(self) -> str:
+        """Return what makes the promise approximate, in a sentence."""
+        if not self.covariance_estimated_:
+            return ""
+        return (
+            " This is approximate, because the covariance of the columns was estimated: there are "
+            "not more than twice as many rows as columns, or a column follows from others."
         )
 
     def _get_support_mask(self) -> np.ndarray:
@@ -377,6 +395,9 @@ class Forge:
     copula : bool
         Whether the law is one of normal scores.
     seed : int
+    choose : callable or None
+        Where values are tied, scores differ from draw to draw, and every draw gets a law of its
+        own: this one returns its entries of ``s``.
     """
 
     law: GaussianKnockoffs | ConditionalKnockoffs
@@ -384,6 +405,7 @@ class Forge:
     spread: np.ndarray
     copula: bool
     seed: int
+    choose: Callable[[np.ndarray], np.ndarray] | None = None
 
     def draw(self, X: np.ndarray, number: int) -> np.ndarray:
         """Return draw number ``number``, which is the same whenever it is made."""
@@ -391,7 +413,9 @@ class Forge:
         if not self.copula:
             scores = self.law.draw((X - self.center) / self.spread, rng)
             return self.center + self.spread * scores
-        scores = self.law.draw(normal_scores(X, rng), rng)
+        scores = normal_scores(X, rng)
+        law = self.law if self.choose is None else law_without_covariance(scores, self.choose)
+        scores = law.draw(scores, rng)
         columns = [CopulaColumn.of(X[:, j]).values(scores[:, j]) for j in range(X.shape[1])]
         return np.column_stack(columns)
 
@@ -505,6 +529,11 @@ def _run_draw(
         warnings.simplefilter("ignore")  # a rough path is enough for a race
         knockoffs = forge.draw(X, number)
         return path_statistics(template, X, knockoffs, y, products=products, task=task)
+
+
+def _has_ties(X: np.ndarray) -> bool:
+    """Return whether some column has a value twice."""
+    return bool((np.diff(np.sort(X, axis=0), axis=0) == 0).any())
 
 
 def _check_covariance(

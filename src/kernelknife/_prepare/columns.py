@@ -29,12 +29,13 @@ class Columns:
     Attributes
     ----------
     index : ndarray of int
-        The user's columns that are not constant.
+        The user's columns that are not constant; for ``ready`` ones, columns of rows that were
+        transformed once.
     center, scale : ndarray, one entry per column of ``index``
     basis : Basis or None
         Functions of the standardised columns that the kernel sees in their place.
     ready : bool
-        Whether the columns come as the kernel sees them.
+        Whether the columns come as the kernel sees them, so that nothing is left to do.
     """
 
     index: np.ndarray

@@ -28,14 +28,16 @@ __all__ = [
     "CopulaColumn",
     "GaussianKnockoffs",
     "equicorrelated",
-    "estimated_law",
+    "law_without_covariance",
     "least_reconstructable",
     "normal_scores",
     "shrunk_correlation",
 ]
 
 MOST_SWEEPS, SETTLED = 50, 1e-4  # of the descent over single entries of s
-DEPENDENT = 1e-6  # smallest eigenvalue of a correlation below which a column follows from others
+# Smallest eigenvalue of a correlation below which a column follows from others, and the inverse of
+# the correlation is mostly rounding.
+DEPENDENT = 1e-6
 INSIDE = 1.0 - 1e-6  # how much of the largest equal s is taken, so that nothing becomes singular
 
 
@@ -120,7 +122,7 @@ class GaussianKnockoffs:
         return self.around(Z, rng.standard_normal(Z.shape))
 
     def around(self, Z: np.ndarray, noise: np.ndarray) -> np.ndarray:
-        """Return the knockoffs that some standard normal numbers make."""
+        """Return the knockoffs that noise of mean 0 and unit covariance makes."""
         return Z - Z @ self.shrinkage + noise @ self.root
 
 
@@ -149,7 +151,7 @@ class ConditionalKnockoffs:
         return law.around(Z, noise)
 
 
-def estimated_law(
+def law_without_covariance(
     Z: np.ndarray, choose: Callable[[np.ndarray], np.ndarray]
 ) -> GaussianKnockoffs | ConditionalKnockoffs:
     """Return what knockoffs of a table are drawn from where its covariance is not known.

@@ -92,7 +92,8 @@ class ArrayRows(LocalRows):
         """Return the rows with their columns transformed, None where they are too many."""
         if 8 * self.shape[0] * width > HOST_MEMORY:
             return None
-        X = transform(np.asarray(self.X, dtype=float))
+        # Block by block, so that a large table of other numbers is never held in double precision.
+        X = self.map(transform, self.shape[1])
         return ArrayRows(X, self.y, self.s, block_rows=self.block_rows)
 
     def sample(self, index: np.ndarray) -> Sample:

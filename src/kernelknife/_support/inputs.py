@@ -79,7 +79,7 @@ def explained_texts(X: Any) -> Iterator[None]:
 def _has_dates(X: Any) -> bool:
     """Return whether some column has a type for dates or durations."""
     kinds = X.dtypes if hasattr(X, "dtypes") else [getattr(X, "dtype", None)]
-    return any(getattr(kind, "kind", "") in ("M", "m") for kind in kinds)
+    return any(getattr(kind, "kind", "?") in DATE_KINDS for kind in kinds)
 
 
 def _frame_columns(X):
