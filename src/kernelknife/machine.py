@@ -78,13 +78,11 @@ class Machine:
         if isinstance(X, np.ndarray):
             X = np.asarray(X, dtype=float)
             check_finite(X, names)
-            Z = X[:, self.columns.index]
         else:
             xp = namespace(X)
             if not bool(xp.all(xp.isfinite(X))):
                 raise ValueError("Input X contains NaN or infinity. Drop or impute them first.")
-            Z = xp.take(X, xp.asarray(self.columns.index, device=X.device), axis=1)
-        Z = self.columns.transform(Z)
+        Z = self.columns.take(X)
         K = self.kernel(Z, like(self.vectors, Z), like(self.v, Z))
         return after(K @ like(self.coef, K) + like(self.intercept, K))
 

@@ -58,6 +58,28 @@ def test_the_array_api_gives_numpys_answer(kernel, planted):
     assert_allclose(np.asarray(predicted), here.predict(X), atol=1e-6)
 
 
+@pytest.mark.parametrize("kernel", ["rbf", "anova"])
+def test_a_sample_of_rows_on_a_device_stays_on_it(kernel, planted, monkeypatch):
+    monkeypatch.setattr("kernelknife._problem.centred.SAMPLE_ROWS", 150)
+    monkeypatch.setattr("kernelknife._problem.centred.SAMPLE_ROWS_PER_CENTER", 1)
+    samples = []
+
+    class Counted(DeviceRows):
+        def __init__(self, X, *arguments, **options):
+            samples.append(X)
+            super().__init__(X, *arguments, **options)
+
+    monkeypatch.setattr("kernelknife._problem.centred.DeviceRows", Counted)
+    X, y = planted[0][:500], planted[1][:500]
+    here = KnifeRegressor(kernel=kernel, n_centers=40, sparsity=5.0).fit(X, y)
+    assert not samples
+    strict = array_api_strict.asarray(X)
+    there = KnifeRegressor(kernel=kernel, n_centers=40, sparsity=5.0).fit(strict, y)
+    assert [x.shape[0] for x in samples] == [150]
+    assert isinstance(samples[0], type(strict))
+    assert_allclose(there.weights_, here.weights_, atol=1e-6)
+
+
 @pytest.mark.parametrize(
     "loss", [name for name, kind in LOSSES.items() if kind().surrogate is None]
 )

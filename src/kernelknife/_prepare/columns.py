@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from kernelknife._rows import Block, Rows, RowsError, Sample
-from kernelknife._support.arrays import like, namespace, to_host
+from kernelknife._support.arrays import like, namespace, take_columns, to_host
 from kernelknife.basis import Basis
 
 __all__ = ["Columns", "Moments", "check_finite", "even_sample", "measure_columns"]
@@ -66,9 +66,9 @@ class Columns:
         Z = (X - like(self.center, X)) / like(self.scale, X)
         return Z if self.basis is None else self.basis.expand(Z)
 
-    def take(self, X: np.ndarray) -> np.ndarray:
+    def take(self, X: Any) -> Any:
         """Return what the kernel sees, given all columns of X."""
-        return self.transform(X if len(self.index) == X.shape[1] else X[:, self.index])
+        return self.transform(take_columns(X, self.index))
 
     def of_block(self, block: Block) -> Any:
         """Return what the kernel sees of a block of rows; other columns are not read."""

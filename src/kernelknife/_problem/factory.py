@@ -9,7 +9,7 @@ import numpy as np
 from kernelknife._prepare import Columns, Prepared
 from kernelknife._problem.base import Problem
 from kernelknife._problem.centers import CENTERS, choose_centers
-from kernelknife._problem.centred import CentredProblem, spanning_centers
+from kernelknife._problem.centred import CentredProblem, seen_once, spanning_centers
 from kernelknife._problem.exact import ExactProblem
 from kernelknife._problem.features import Features
 from kernelknife._rows import Rows, Sample
@@ -153,14 +153,8 @@ def _build_with_centers(
         centers, numbers = _pick_centers(
             rows, prepared.columns, m, choice, kernel, np.full(p, 0.5 / p)
         )
-    columns = prepared.columns
-    seen = rows.transformed(columns.take, columns.n_seen)
-    if seen is not None:
-        # A step would otherwise spend a third of its time on the basis of an ANOVA kernel.
-        rows, columns = seen, Columns.as_seen(columns.n_seen)
     problem = CentredProblem(
-        rows,
-        columns,
+        *seen_once(rows, prepared.columns),
         np.ascontiguousarray(centers),
         kernel,
         loss,

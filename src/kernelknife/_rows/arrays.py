@@ -114,6 +114,8 @@ class DeviceRows(Rows):
         Targets and weights are given on the host and follow ``X`` to its device.
     """
 
+    on_device = True
+
     def __init__(
         self,
         X: Any,
@@ -167,6 +169,13 @@ class DeviceRows(Rows):
             names=self.names,
             block_rows=self.block_rows,
         )
+
+    def transformed(self, transform: Callable[[Any], Any], width: int) -> "DeviceRows | None":
+        """Return the rows with their columns transformed, None where they are too many."""
+        if 8 * self.shape[0] * width > DEVICE_BLOCK_BYTES:
+            return None
+        X = self.map(transform, self.shape[1])
+        return DeviceRows(X, self.host_y, self.host_s, block_rows=self.block_rows)
 
     def total(
         self,

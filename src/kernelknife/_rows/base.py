@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelknife._support.arrays import namespace
+from kernelknife._support.arrays import take_columns
 from kernelknife._support.threads import limited_blas
 
 __all__ = [
@@ -78,14 +78,8 @@ class Block:
 
     def columns(self, index: np.ndarray) -> Any:
         """Return some columns in double precision; the other columns are not read."""
-        X = self.X
-        whole = np.array_equal(index, np.arange(X.shape[1]))
-        if isinstance(X, np.ndarray):
-            return np.asarray(X if whole else X[:, index], dtype=float)
-        if whole:
-            return X
-        xp = namespace(X)
-        return xp.take(X, xp.asarray(index, device=X.device), axis=1)
+        taken = take_columns(self.X, index)
+        return np.asarray(taken, dtype=float) if isinstance(taken, np.ndarray) else taken
 
     def encoded(self, encode: Encode) -> "Block":
         """Return the block with its targets encoded."""
@@ -103,11 +97,14 @@ class Rows(ABC):
         Names of the columns, where the data has names.
     in_memory : bool
         Whether all rows lie in the memory of this process, so that the exact method can have them.
+    on_device : bool
+        Whether they lie in the memory of a device such as a GPU.
     """
 
     shape: tuple[int, int]
     names: np.ndarray | None = None
     in_memory = False
+    on_device = False
 
     @abstractmethod
     def total(
@@ -155,8 +152,8 @@ class Rows(ABC):
     def transformed(self, transform: Callable[[Any], Any], width: int) -> "Rows | None":
         """Return the rows with their columns transformed once for all passes.
 
-        None says that blocks are transformed in every pass: the rows are not in the memory of this
-        process, or ``width`` numbers for each of them are too many to keep.
+        None says that blocks are transformed in every pass: the rows are neither in the memory of
+        this process nor on a device, or ``width`` numbers for each of them are too many to keep.
         """
         return None
 

@@ -23,6 +23,7 @@ __all__ = [
     "namespace",
     "nonnegative",
     "solve_factored",
+    "take_columns",
     "to_host",
 ]
 
@@ -56,6 +57,16 @@ def like(values: Any, x: Any) -> Any:
         return values
     xp = namespace(x)
     return xp.asarray(np.ascontiguousarray(values, dtype=float), device=x.device)
+
+
+def take_columns(x: Any, index: np.ndarray) -> Any:
+    """Return some columns of a matrix, the matrix itself where these are all of them."""
+    if np.array_equal(index, np.arange(x.shape[1])):
+        return x
+    if isinstance(x, np.ndarray):
+        return x[:, index]
+    xp = namespace(x)
+    return xp.take(x, xp.asarray(index, device=x.device), axis=1)
 
 
 def to_host(x):
