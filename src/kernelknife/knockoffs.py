@@ -80,8 +80,8 @@ class KnifeKnockoffs(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     marginals : {"auto", "copula", "gaussian"}, default="auto"
         "copula" gives every knockoff the distribution of values of its column, levels included, and
         assumes that normal scores of the columns are jointly normal. "gaussian" assumes that the
-        columns themselves are, and the promise is then exact. "auto" is "gaussian" where a
-        ``covariance`` is given, else "copula".
+        columns themselves are: the exact choice where it is true, see Notes. "auto" is "gaussian"
+        where a ``covariance`` is given, else "copula".
     covariance : array-like of shape (n_features, n_features), default=None
         Covariance of the columns, where it is known. With None and more than twice as many rows as
         columns no covariance is needed; with fewer rows it is estimated, shrunk by Ledoit and
@@ -284,29 +284,29 @@ class KnifeKnockoffs(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             )
 
     def _make_forge(self, X: np.ndarray, varying: np.ndarray) -> "Forge":
-        """Return what knockoffs are drawn from."""
+        """Return what knockoffs are drawn from, and remember whether it is an estimate."""
         choose = least_reconstructable if self.method == "mvr" else equicorrelated
         seed = draw_seed(self.random_state)
         seed = 0 if seed is None else seed
         copula = self.marginals == "copula" or (
             self.marginals == "auto" and self.covariance is None
         )
+        law: GaussianKnockoffs | ConditionalKnockoffs
         # One BLAS thread everywhere: several of them sum in an order of their own.
         with limited_blas():
+            center, spread = X.mean(axis=0), X.std(axis=0)
             if self.covariance is not None:
                 spread, correlation = _check_covariance(
                     self.covariance, self.n_features_in_, varying
                 )
                 law = GaussianKnockoffs.from_correlation(correlation, choose(correlation))
-                self.covariance_estimated_ = False
-                return Forge(law, X.mean(axis=0), spread, copula, seed)
-            center, spread = X.mean(axis=0), X.std(axis=0)
-            rng = np.random.default_rng(seed)
-            scores = normal_scores(X, rng) if copula else (X - center) / spread
-            estimated = law_without_covariance(scores, choose)
-        self.covariance_estimated_ = isinstance(estimated, GaussianKnockoffs)
-        again = choose if copula and _has_ties(X) else None
-        return Forge(estimated, center, spread, copula, seed, again)
+            else:
+                rng = np.random.default_rng(seed)
+                scores = normal_scores(X, rng) if copula else (X - center) / spread
+                law = law_without_covariance(scores, choose)
+        self.covariance_estimated_ = self.covariance is None and isinstance(law, GaussianKnockoffs)
+        tied = copula and any(CopulaColumn.of(x).has_levels for x in X.T)
+        return Forge(None if tied else law, choose, center, spread, copula, seed)
 
     def _run_draws(
         self, template: Any, X: np.ndarray, y: np.ndarray, forge: "Forge", task: Task
@@ -389,33 +389,32 @@ class Forge:
 
     Attributes
     ----------
-    law : GaussianKnockoffs or ConditionalKnockoffs
-        Of standardised columns, or of their normal scores.
+    law : GaussianKnockoffs, ConditionalKnockoffs or None
+        Of standardised columns, or of their normal scores. None where values are tied: scores then
+        differ from draw to draw, and every draw gets a law of its own.
+    choose : callable
+        Returns the entries of ``s`` for a correlation matrix.
     center, spread : ndarray of shape (p,)
     copula : bool
         Whether the law is one of normal scores.
     seed : int
-    choose : callable or None
-        Where values are tied, scores differ from draw to draw, and every draw gets a law of its
-        own: this one returns its entries of ``s``.
     """
 
-    law: GaussianKnockoffs | ConditionalKnockoffs
+    law: GaussianKnockoffs | ConditionalKnockoffs | None
+    choose: Callable[[np.ndarray], np.ndarray]
     center: np.ndarray
     spread: np.ndarray
     copula: bool
     seed: int
-    choose: Callable[[np.ndarray], np.ndarray] | None = None
 
     def draw(self, X: np.ndarray, number: int) -> np.ndarray:
         """Return draw number ``number``, which is the same whenever it is made."""
         rng = np.random.default_rng([self.seed, number])
-        if not self.copula:
-            scores = self.law.draw((X - self.center) / self.spread, rng)
-            return self.center + self.spread * scores
-        scores = normal_scores(X, rng)
-        law = self.law if self.choose is None else law_without_covariance(scores, self.choose)
+        scores = normal_scores(X, rng) if self.copula else (X - self.center) / self.spread
+        law = self.law or law_without_covariance(scores, self.choose)
         scores = law.draw(scores, rng)
+        if not self.copula:
+            return self.center + self.spread * scores
         columns = [CopulaColumn.of(X[:, j]).values(scores[:, j]) for j in range(X.shape[1])]
         return np.column_stack(columns)
 
@@ -529,11 +528,6 @@ def _run_draw(
         warnings.simplefilter("ignore")  # a rough path is enough for a race
         knockoffs = forge.draw(X, number)
         return path_statistics(template, X, knockoffs, y, products=products, task=task)
-
-
-def _has_ties(X: np.ndarray) -> bool:
-    """Return whether some column has a value twice."""
-    return bool((np.diff(np.sort(X, axis=0), axis=0) == 0).any())
 
 
 def _check_covariance(
