@@ -66,7 +66,7 @@ def test_a_number_of_features_makes_a_line_of_one_setting(data):
 
 def test_an_additive_kernel_is_exact_where_centres_do_not_span_its_columns():
     rng = np.random.default_rng(0)
-    for p, expected in ((5, 300), (170, None)):
+    for p, expected in ((5, 300), (210, None)):
         X = rng.normal(size=(1100, p))
         search = KnifeRegressorCV(
             "additive", alphas=1.0, sparsities=3, cv=2, relax=False, include_all=False

@@ -104,7 +104,7 @@ def test_a_device_out_of_memory(planted, monkeypatch):
     def fail(*_):
         raise RuntimeError("CUDA out of memory. Tried to allocate 20 GiB")
 
-    monkeypatch.setattr("kernelknife._problem.centred.newton_sums", fail)
+    monkeypatch.setattr("kernelknife._problem.centred_coefficients.newton_sums", fail)
     with pytest.raises(MemoryError, match="lower n_centers"):
         KnifeRegressor(n_centers=10).fit(array_api_strict.asarray(planted[0]), planted[1])
 

@@ -27,7 +27,7 @@ __all__ = ["FOLD_TOL", "Data", "FoldScores", "score_lines"]
 
 # Refitting without the penalty undoes shrinkage, which hurts where a few features carry all. A
 # support of more features than this is close to that of no penalty at all.
-MOST_RELAXED = 100
+MOST_RELAXED = 50
 POINTS_TO_COUNT = 50  # of the path that an exact number of features is taken from
 FOLD_TOL = 1e-3  # of the objective on a fold, whose score is uncertain by far more
 

@@ -26,20 +26,15 @@ from kernelknife._problem.base import (
     rows_of_sample,
     single_precision,
 )
-from kernelknife._problem.coefficients import ASSUMED_CURVATURES
+from kernelknife._problem.centred_coefficients import CoefficientDescent
 from kernelknife._problem.exact import ExactProblem
 from kernelknife._problem.features import Chain, Features, Subset
 from kernelknife._problem.sums import (
     Setting,
-    Step,
-    StepSummary,
     exact_model,
     gradient_sums,
-    line_sums,
     loss_sums,
     model_sums,
-    newton_step,
-    newton_sums,
     norm_matrix,
     primal_sums,
     reduced_model,
@@ -57,15 +52,6 @@ __all__ = ["CentredProblem", "CentredState"]
 # A ridge on the coefficients, relative to the diagonal of K' H K: about what rounding takes from
 # it. It is part of the objective and the same at all weights, so that gradients are exact.
 RIDGE = 1e-11
-# Curvature of the intercept where no row of the loss is curved, as a share of the loss's bound: a
-# step of the intercept then crosses a good part of the loss's curved piece.
-GUESSED_CURVATURE = 1e-2
-NEWTON_PASSES = 100  # most passes over the rows per solve; three to eight are the rule
-# A step that gains this share of what it promises is taken whole. Otherwise one pass over the rows,
-# without a matrix product, tells the slope at these lengths, and the best one is taken.
-ENOUGH_GAIN = 0.25
-STEP_LENGTHS = tuple(0.5**i for i in range(12))
-LONG_STEP = 0.5  # beyond, the next step is tried whole again
 NULL_ROWS = 10_000  # rows that tell the objective of a constant, which is only a scale
 # Most weights for which the exact Hessian is computed: it takes one more pass over the rows, and
 # beyond this number that pass costs more than the steps that it saves.
@@ -295,8 +281,20 @@ class CentredProblem(Problem):
         # A step of the weights that promises little is told from noise, and its gradient right,
         # only where the coefficients are better than it by far: as the next step is to this one.
         enough = max(10.0 * tol * tol, 1e-12)
-        descent = _CoefficientDescent(self, subset, setting, M, warm)
-        return descent.run(w, enough)
+        descent = CoefficientDescent(
+            self.rows,
+            lambda function, *arguments: self._total(function, subset, *arguments),
+            setting,
+            M,
+            self.alpha,
+            self.fit_intercept,
+            self.total_weight,
+            warm,
+        )
+        step, end, residual = descent.run(enough)
+        c = descent.c
+        fit = Fit(c[:m], c[m], end.loss, end.value, descent.solves, residual)
+        return CentredState(w, fit, step, setting)
 
     def polish(self, state: CentredState, tol: float) -> CentredState:
         """Go on minimising over the coefficients of a state; its value never rises."""
@@ -462,111 +460,6 @@ class CentredProblem(Problem):
         reduced = self.rows.apply(reduced_model, sums, state.step, self.fit_intercept, m)
         _, Q = self.rows.fetch(reduced)
         return Linearization(active, gradient[active], _root(Q))
-
-
-class _CoefficientDescent:
-    """Newton's method for the coefficients, a pass over the rows per step."""
-
-    def __init__(
-        self, problem: CentredProblem, subset: Subset, setting: Setting, M: Any, warm: np.ndarray
-    ):
-        self.problem, self.subset, self.setting, self.M = problem, subset, setting, M
-        self.c = warm
-        self.solves = self.caution = 0
-        self.length = 1.0  # of the last step
-
-    def run(self, w: np.ndarray, enough: float) -> CentredState:
-        """Descend until half a decrement is below a share of the value; return the state."""
-        problem = self.problem
-        if problem.loss.constant_curvature:
-            # The loss is a quadratic: one step is exact, and its value is known without a pass.
-            step, summary = self._step(self.c)
-            return self._state(w, summary.after, step, summary, 0.0)
-        step, best = self._step(self.c)
-        while self.solves < NEWTON_PASSES:
-            if 0.5 * best.decrement <= enough * abs(best.value):
-                if not self.caution:
-                    break
-                # A cautious step promises less than there is: ask Newton's.
-                self.caution = 0
-                step, best = self._step(self.c)
-                continue
-            moved = self._move(best)
-            if moved is None:
-                self.caution += 1
-                if self.caution == len(ASSUMED_CURVATURES):
-                    break
-                step, best = self._step(self.c)
-            else:
-                step, best = moved
-                self.caution = max(self.caution - 1, 0)
-        residual = 0.5 * best.decrement / max(abs(best.value), 1e-300)
-        return self._state(w, self.c, step, best, residual)
-
-    def _move(self, best: StepSummary) -> tuple[Any, StepSummary] | None:
-        """Take a step, whole or shortened; return the next one, None where the value rises."""
-        whole = None
-        if self.length > LONG_STEP:
-            whole = self._step(best.after)
-            tiny = best.decrement <= 1e-9 * abs(best.value)  # too short for the value to show it
-            gain = best.value - whole[1].value
-            if tiny or gain >= 0.5 * ENOUGH_GAIN * best.decrement:
-                return self._accept(best.after, whole, best)
-        self.length = self._best_length(best)
-        if whole is not None and self.length == 1.0:
-            return self._accept(best.after, whole, best)
-        trial = self.c + self.length * (best.after - self.c)
-        return self._accept(trial, self._step(trial), best)
-
-    def _accept(
-        self, trial: np.ndarray, found: tuple[Any, StepSummary], best: StepSummary
-    ) -> tuple[Any, StepSummary] | None:
-        if found[1].value > best.value:
-            self.length = 1.0
-            return None
-        self.c = trial
-        return found
-
-    def _best_length(self, best: StepSummary) -> float:
-        """Return the length at which the slope along a step is zero, at most 1.
-
-        The value is convex along the step. Between two lengths the slope is taken for a straight
-        line, which that of a squared hinge nearly is.
-        """
-        direction = best.after - self.c
-        sums = self.problem._total(
-            line_sums, self.subset, self.setting, self.c, direction, STEP_LENGTHS
-        )
-        (of_loss,) = self.problem.rows.fetch(sums)
-        lengths = np.array(STEP_LENGTHS)
-        slopes = to_host(of_loss) + best.norm_slope + 2.0 * lengths * best.norm_square
-        lengths, slopes = np.append(lengths, 0.0), np.append(slopes, -best.decrement)
-        falling = int(np.argmax(slopes <= 0.0))  # the longest at which the value still falls
-        if falling == 0:
-            return 1.0
-        low, high = falling, falling - 1
-        share = -slopes[low] / (slopes[high] - slopes[low])
-        return float(lengths[low] + share * (lengths[high] - lengths[low]))
-
-    def _step(self, c: np.ndarray) -> tuple[Any, StepSummary]:
-        """Return a step from the coefficients ``c``, and its summary here."""
-        problem, m = self.problem, len(self.problem.centers)
-        assumed = ASSUMED_CURVATURES[self.caution]
-        sums = problem._total(newton_sums, self.subset, self.setting, c[:m], c[m], assumed)
-        constant = problem.loss.constant_curvature
-        loss_scale = GUESSED_CURVATURE * problem.loss.curvature_bound * problem.total_weight
-        step = problem.rows.apply(
-            newton_step, sums, self.M, problem.alpha, c, problem.fit_intercept, constant, loss_scale
-        )
-        self.solves += 1
-        return step, problem.rows.fetch(problem.rows.apply(Step.get_summary, step))
-
-    def _state(
-        self, w: np.ndarray, c: np.ndarray, step: Any, summary: Any, residual: float
-    ) -> CentredState:
-        m = len(self.problem.centers)
-        fit = Fit(c[:m], c[m], summary.loss, summary.value, self.solves, residual)
-        return CentredState(w, fit, step, self.setting)
 
 
 def seen_once(rows: Rows, columns: Columns) -> tuple[Rows, Columns]:

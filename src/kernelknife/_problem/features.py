@@ -21,27 +21,30 @@ __all__ = ["Chain", "Features", "Subset"]
 class Chain:
     """Turns derivatives in the form's ``v`` (last axis) into derivatives in the weights."""
 
-    factor: np.ndarray | None  # dv/dw of every column, None where it is 1
+    factor: np.ndarray | None  # dv/dw of every weight's columns, None where it is 1
     first: np.ndarray | None  # where each weight's columns begin, None for one column each
 
     def __call__(self, in_v: Any) -> Any:
         """Return the derivatives in the weights; a NumPy array may be overwritten."""
-        if isinstance(in_v, np.ndarray):
-            if self.factor is not None:
-                in_v *= self.factor
-            if self.first is None:
-                return in_v
-            if not len(self.first):
-                return in_v[..., :0]
-            return np.add.reduceat(in_v, self.first, axis=-1)
-        if self.factor is not None:
-            in_v = in_v * like(self.factor, in_v)
-        if self.first is None:
-            return in_v
-        xp = namespace(in_v)
-        ends = [*self.first[1:], in_v.shape[-1]]
-        sums = [xp.sum(in_v[..., a:z], axis=-1) for a, z in zip(self.first, ends, strict=True)]
-        return xp.stack(sums, axis=-1)
+        sums = in_v if self.first is None else _add_columns(in_v, self.first)
+        if self.factor is None:
+            return sums
+        if isinstance(sums, np.ndarray):
+            sums *= self.factor
+            return sums
+        return sums * like(self.factor, sums)
+
+
+def _add_columns(in_v: Any, first: np.ndarray) -> Any:
+    """Return sums over the columns of every weight, given where each one's begin."""
+    if not len(first):
+        return in_v[..., :0]
+    if isinstance(in_v, np.ndarray):
+        return np.add.reduceat(in_v, first, axis=-1)
+    xp = namespace(in_v)
+    ends = [*first[1:], in_v.shape[-1]]
+    sums = [xp.sum(in_v[..., a:z], axis=-1) for a, z in zip(first, ends, strict=True)]
+    return xp.stack(sums, axis=-1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +87,7 @@ class Subset:
 
     def chain(self, w: np.ndarray) -> Chain:
         """Return the chain rule at the weights ``w``."""
-        return Chain(2.0 * self.spread(w) if self.squared else None, self.first)
+        return Chain(2.0 * w[self.active] if self.squared else None, self.first)
 
 
 class Features:

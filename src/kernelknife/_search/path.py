@@ -28,6 +28,9 @@ __all__ = ["Trace", "choose_start", "follow_path"]
 # at which features of moderate strength still count. At zero penalty noise can fit as well as
 # signal does. The comparison is loose, and starts within a tie count as equal.
 PROBE, PROBE_TOL, PROBE_TIE = 0.03, 1e-2, 2e-2
+# Features that come back for a second chance: so many times as many as are left, at this share of
+# their mean weight. Most of them leave again.
+TAKEN_BACK, WEIGHT_BACK = 3, 0.6
 
 
 @dataclass(frozen=True)
@@ -156,7 +159,7 @@ def _follow_up(
         with task.subtask("point"):
             here = step.solve(problem, here.damped_at_most(1.0), float(sparsity))
             if sparsity >= second_chance:
-                here = _better_at_once(problem, step, chosen.first, here)
+                here = _with_second_chance(problem, step, chosen.first, here)
                 second_chance = np.inf
         if nothing is not None and here.objective > nothing.smooth:
             # Beyond this penalty the empty machine is better.
@@ -173,16 +176,39 @@ def _follow_up(
     return Trace(tuple(points), begun.name, spent, ranks, begun)
 
 
-def _better_at_once(problem: Problem, step: Solver, first: Solution, here: Solution) -> Solution:
-    """Return a point of a path, or what its penalty alone leads to where that is lower.
+def _with_second_chance(
+    problem: Problem, step: Solver, first: Solution, here: Solution
+) -> Solution:
+    """Return a point of a path, or a better one at the same penalty.
 
-    On the way up weights follow the valley that they are in. Where the objective has many, features
-    that small penalties have driven out are worth more than some of those that are left: of three
-    effects among 64 features, two paths of ten lost one for good.
+    On the way up weights follow the valley that they are in. Where the objective has many, small
+    penalties drive out features that are worth more later than some of those that are left. Two
+    other ways to the same penalty are tried, and the lowest end counts: to apply it at once to the
+    weights that the path began with, and to take back features that are gone.
     """
-    other = step.solve(problem, first.without_memory(), here.sparsity)
-    better, worse = (other, here) if other.objective < here.objective else (here, other)
-    return replace(better, solves=tuple(worse.n_solves + count for count in better.solves))
+    at_once = step.solve(problem, first.without_memory(), here.sparsity)
+    ends = [here, at_once]
+    best = min(ends, key=lambda end: end.objective)
+    if best.w.any():
+        ends.append(step.solve(problem, _take_back(problem, best), here.sparsity))
+        best = min(ends, key=lambda end: end.objective)
+    spent = sum(end.n_solves for end in ends if end is not best)
+    return replace(best, solves=tuple(spent + count for count in best.solves))
+
+
+def _take_back(problem: Problem, here: Solution) -> np.ndarray:
+    """Return the weights with those features back that would help the machine most.
+
+    One half of a pair is often left, and the gradient of the machine that has it points at the
+    other half.
+    """
+    w = here.w.copy()
+    left, gone = np.flatnonzero(w), np.flatnonzero(w == 0)
+    with np.errstate(divide="ignore"):
+        help_ = problem.potential(here.state)[gone] / problem.costs[gone]
+    back = gone[np.argsort(-help_, kind="stable")[: TAKEN_BACK * len(left)]]
+    w[back] = WEIGHT_BACK * w[left].mean()
+    return w
 
 
 def _tie_break(problem: Problem, first: Solution) -> np.ndarray:

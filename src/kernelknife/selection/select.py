@@ -158,7 +158,7 @@ def select_features(
     --------
     >>> import pandas as pd
     >>> from kernelknife.datasets import make_sinusoidal
-    >>> X, y = make_sinusoidal(80, 3, random_state=0)
+    >>> X, y = make_sinusoidal(80, 3, random_state=2)
     >>> frame = pd.DataFrame(X, columns=list("abcdefgh")).assign(y=y)
     >>> selection = select_features(frame, "y", alpha=0.3, folds=3)
     >>> sorted(selection.selected)
