@@ -424,7 +424,9 @@ class KnifeRegressorCV(RegressorMixin, _BaseKnifeCV):
         all features, with these or other weights, are then chosen only where they beat the best
         selection by more than one standard error of the difference over the folds.
     rule : {"min", "1se"}, default="min"
-        The best mean score, or the fewest features within one standard error of it.
+        The best mean score, or the fewest features within one standard error of it. Scores within
+        a quarter of a standard error of the best count as equally good, and the fewest features
+        decide.
     scoring : str, callable or None, default=None
         None is the mean squared error, or the accuracy for classes.
     cv : int, splitter or iterable, default=None

@@ -27,12 +27,16 @@ def test_the_best_mean_wins_and_ties_go_to_fewer_features():
     assert_array_equal(table["mean_n_features"], [6, 4, 2])
 
 
-def test_one_standard_error_takes_fewer_features():
-    scores = [[[5.0, 4.9, 1.0], [7.0, 6.9, 1.0], [6.0, 5.9, 1.0]]]
-    lines, table = table_of(scores, [6, 3, 1])
+def test_rules_take_fewer_features_within_their_slack():
+    """The best mean is 6 with a standard error of 0.58: a quarter of that, or all of it."""
+    scores = [[[5.0, 4.9, 4.6, 1.0], [7.0, 6.9, 6.6, 1.0], [6.0, 5.9, 5.6, 1.0]]]
+    lines, table = table_of(scores, [6, 3, 2, 1])
     picks = pick_setting(lines, table, 3)
-    assert picks["min"].index == 0
-    assert picks["1se"].index == 1
+    assert picks["min"].index == 1
+    assert picks["1se"].index == 2
+    scores = [[[5.0, 4.8, 4.6, 1.0], [7.0, 6.8, 6.6, 1.0], [6.0, 5.8, 5.6, 1.0]]]
+    lines, table = table_of(scores, [6, 3, 2, 1])
+    assert pick_setting(lines, table, 3)["min"].index == 0
 
 
 def test_a_line_that_was_dropped_cannot_be_chosen():

@@ -23,9 +23,9 @@ __all__ = ["Batch", "Race", "expected_paths"]
 FIRST_FOLDS, FEWEST_FIRST_FOLDS, ENOUGH_ROWS = 5, 2, 800
 LAST_LINES = 2  # that are followed to the end; so few are not raced at all
 # An alpha beyond those tried is worth a look only if the last step towards it gained this share of
-# what the kernel gains over the worst machine of its lines, and more than the standard error of
-# that gain. Where there is little noise all that matters happens in the last hundredth.
-WORTH_A_STEP = 0.005
+# what the kernel gains over the worst machine of its lines, and more than so many standard errors
+# of that gain. Where there is little noise all that matters happens in the last hundredth.
+WORTH_A_STEP, SURE_STEP = 0.005, 2.0
 ALPHA_STEP, ALPHA_LOWEST, ALPHA_HIGHEST = 10.0, 1e-4, 1e3
 USUAL_ALPHAS = 3  # that the search for alpha looks at, as a rule
 
@@ -192,7 +192,9 @@ class Race:
         if not self.best(i) - self.best(second) > least:
             return False
         gains = self._at_best(i) - self._at_best(second)
-        return len(gains) < 2 or gains.mean() > gains.std(ddof=1) / math.sqrt(len(gains))
+        if len(gains) < 2:
+            return True
+        return bool(gains.mean() > SURE_STEP * gains.std(ddof=1) / math.sqrt(len(gains)))
 
     def _at_best(self, i: int) -> np.ndarray:
         """Return every fold's score of the best setting of a line."""

@@ -114,8 +114,8 @@ def select_features(
     n_features : int, default=None
         Number of columns to select, instead of a sparsity.
     rule : {"min", "1se"}, default="min"
-        Choose the penalties of the least error, or those of the fewest columns within one standard
-        error of it.
+        Choose the penalties of the least error (up to a quarter of a standard error, within which
+        the fewest columns decide), or those of the fewest columns within one standard error of it.
     folds : int or splitter, default=None
         Number of folds, or a splitter of scikit-learn. None is five folds, twice five below 200
         rows, and as many as the rarest class has rows where these are fewer than five.
