@@ -401,13 +401,16 @@ PAGE_END = """## Where it falls behind
 - Small tables leave much to chance: of the 26 test rows of a fold of shipp one wrong row of the
   rare class is eight points of the balanced error.
 
-## What was tried and not taken
+## What was tried
 
-On the choosing half, and on small tables of classes drawn from it: fewer columns within a quarter
-of a standard error of the best score, a finer score than the accuracy (the loss of the machine, or
-a smooth count of errors), the balanced accuracy, scores averaged over neighbouring penalties, and a
-nested comparison of all columns with the selection. None gained more on some tables than it lost
-on others.
+On the choosing half, and on small tables of classes drawn from it: a finer score than the accuracy
+(the loss of the machine, or a smooth count of errors), the balanced accuracy, scores averaged over
+neighbouring penalties, and a nested comparison of all columns with the selection. None gained more
+on some tables than it lost on others, and none was taken.
+
+Taken was this: scores within a quarter of a standard error of the best count as equal, and the
+fewest columns decide. On 36 tables drawn from the choosing half it left 0.32 of the columns in the
+median instead of 0.44, at 0.99 times the error. Half of a standard error cost 1.02 times the error.
 """
 
 

@@ -156,12 +156,16 @@ class Race:
                 self.scores.append([])
 
     def _run(self, going: Sequence[int], folds: Sequence[int], *, first_look: bool) -> None:
-        """Run lines on folds, those of one kernel together."""
+        """Run lines on folds, those of one kernel together.
+
+        The last kernel, which is the most general and takes longest, goes first, so that workers
+        do not wait for it in the end.
+        """
         batches: list[Batch] = []
         owners: list[list[int]] = []
-        for fold in folds:
-            for kernel in dict.fromkeys(self.lines[i].kernel for i in going):
-                mine = [i for i in going if self.lines[i].kernel == kernel]
+        for kernel in reversed(dict.fromkeys(self.lines[i].kernel for i in going)):
+            mine = [i for i in going if self.lines[i].kernel == kernel]
+            for fold in folds:
                 batches.append(([self.lines[i] for i in mine], fold))
                 owners.append(mine)
         for mine, results in zip(owners, self.run(batches, first_look), strict=True):
