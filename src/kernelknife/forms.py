@@ -60,6 +60,10 @@ class DotForm:
 
     @staticmethod
     def matrix(X, Z, v):
+        if Z is X:
+            # A product with its own transpose, of which only one half is computed.
+            root = X * namespace(X).sqrt(v)
+            return root @ root.T
         # The weights go to the side with fewer rows, for a smaller copy of it.
         if Z.shape[0] < X.shape[0]:
             return X @ (Z * v).T

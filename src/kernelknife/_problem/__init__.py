@@ -14,8 +14,8 @@ from kernelknife._problem.base import (
 )
 from kernelknife._problem.centers import CENTERS, choose_centers
 from kernelknife._problem.centred import CentredProblem
-from kernelknife._problem.coefficients import IndefiniteKernelError
 from kernelknife._problem.exact import ExactProblem
+from kernelknife._problem.factors import IndefiniteKernelError
 from kernelknife._problem.factory import (
     BuiltProblem,
     CenterChoice,

@@ -14,13 +14,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg.blas import dtrsm
-from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs
 
 from kernelknife._problem.base import Fit
+from kernelknife._problem.factors import CholeskyFactor, Factor, factorize
 from kernelknife.losses import Loss
 
-__all__ = ["ASSUMED_CURVATURES", "ExactFit", "Factor", "IndefiniteKernelError", "solve_columns"]
+__all__ = ["ASSUMED_CURVATURES", "ExactFit", "Quadratic", "solve_columns"]
 
 # Most Newton steps. Four to ten are the rule; a narrow Huberised hinge at a tiny alpha, whose
 # curvature jumps from row to row, may take dozens.
@@ -38,44 +37,6 @@ ASSUMED_CURVATURES = (0.0, 1e-4, 1e-2, 1.0)
 CLOSE = 1e-6  # residual below which a step that fails is a matter of rounding
 # Bisections of a step length: as a rule, and where the step has to be tiny to descend at all.
 BISECTIONS, MOST_BISECTIONS = 11, 40
-
-
-class IndefiniteKernelError(ValueError):
-    """The regularised kernel matrix is not positive definite."""
-
-
-@dataclass(frozen=True)
-class Factor:
-    """Cholesky factor of ``M = K + 2 alpha H^-1`` on the curved rows, with the intercept's part."""
-
-    rows: np.ndarray
-    L: np.ndarray  # lower triangle, Fortran order
-    half: np.ndarray | None  # L^-1 1, None without an intercept
-
-    def solve_with_intercept(self, z: np.ndarray, total: float = 0.0) -> tuple:
-        """Return ``c, b`` with ``M c + b = z`` and ``sum(c) = total``; ``z`` may be 2-d."""
-        if self.half is None:
-            return dpotrs(self.L, z, lower=1)[0], np.zeros(z.shape[1:])
-        # In whitened form the intercept is a projection: L'c = L^-1 z - b L^-1 1.
-        z = dtrtrs(self.L, z, lower=1)[0]
-        b = (self.half @ z - total) / (self.half @ self.half)
-        z -= np.multiply.outer(self.half, b)
-        return dtrtrs(self.L, z, lower=1, trans=1, overwrite_b=1)[0], b
-
-    def whiten(self, A: np.ndarray) -> np.ndarray:
-        """Return V with ``V'V = A' P A``, P the (bordered) inverse; overwrites ``A``."""
-        if not len(self.rows):
-            return A
-        V = dtrsm(1.0, self.L, A.T, side=1, lower=1, trans_a=1, overwrite_b=1).T
-        if self.half is not None:
-            V -= np.multiply.outer(self.half, (self.half @ V) / (self.half @ self.half))
-        return V
-
-    def unwhiten(self, v: np.ndarray) -> np.ndarray:
-        """Return ``L^-T v``: from whitened changes to changes of the coefficients."""
-        if not len(self.rows):
-            return v
-        return dtrtrs(self.L, v, lower=1, trans=1)[0]
 
 
 @dataclass(frozen=True)
@@ -102,38 +63,6 @@ class Quadratic:
         return cls(np.arange(len(Y)), 2.0 * alpha / (bound * s), z)
 
 
-def factorize(K: np.ndarray, rows: np.ndarray, shift: np.ndarray, fit_intercept: bool) -> Factor:
-    """Return the :class:`Factor` of ``K[rows, rows] + diag(shift)``."""
-    M = K.copy() if len(rows) == len(K) else _submatrix(K, rows)
-    M.flat[:: len(M) + 1] += shift
-    if not len(rows):
-        return Factor(rows, M, None)
-    # M is symmetric, so its transpose is the Fortran-ordered matrix LAPACK wants in place.
-    L, info = dpotrf(M.T, lower=1, overwrite_a=1, clean=0)
-    if info > 0:
-        L, info = _with_jitter(K, rows, shift)
-    if info > 0:
-        raise IndefiniteKernelError(
-            "The kernel matrix plus its regularisation is not positive definite at these "
-            "weights: raise alpha, or lower the kernel's gamma (or raise a negative coef0)."
-        )
-    half = dtrtrs(L, np.ones(len(rows)), lower=1, overwrite_b=1)[0] if fit_intercept else None
-    return Factor(rows, L, half)
-
-
-def _submatrix(K: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Return some rows and the same columns, in C order; taken one after the other it is fast."""
-    return K.take(rows, axis=0).take(rows, axis=1)
-
-
-def _with_jitter(K: np.ndarray, rows: np.ndarray, shift: np.ndarray) -> tuple:
-    """Try again with what rounding may have taken from a semi-definite matrix."""
-    M = _submatrix(K, rows)
-    diagonal = np.abs(M.flat[:: len(M) + 1])
-    M.flat[:: len(M) + 1] += shift + 1e-13 * len(M) * diagonal.max()
-    return dpotrf(M.T, lower=1, overwrite_a=1, clean=0)
-
-
 def solve_columns(
     K: np.ndarray,
     Y: np.ndarray,
@@ -146,6 +75,7 @@ def solve_columns(
     start: ExactFit | None = None,
     tol: float = 1e-9,
     quadratic: Quadratic | None = None,
+    columns: np.ndarray | None = None,
 ) -> ExactFit:
     """Minimise over coefficients and intercepts of every column.
 
@@ -166,19 +96,21 @@ def solve_columns(
         Largest residual of ``s loss'(F) + 2 alpha C = 0`` relative to the gradients' size.
     quadratic : Quadratic, default=None
         For a loss of constant curvature, if it is known already.
+    columns : ndarray of shape (n, r), default=None
+        P with ``K = P P'``, where the kernel matrix is such a product.
     """
     n, k = Y.shape
     factors: Sequence[Factor]
     if loss.constant_curvature:
         known = quadratic or Quadratic.of(Y, s, loss, alpha)
-        factor = factorize(K, known.rows, known.shift, fit_intercept)
+        factor = factorize(K, known.rows, known.shift, fit_intercept, columns)
         C, b = factor.solve_with_intercept(known.z)
         factors, solves, worst = (factor,) * k, 1, 0.0
     else:
         C, b = np.empty((n, k)), np.empty(k)
         found, solves, worst = [], 0, 0.0
         for q in range(k):
-            column = _Column(K, Y[:, q], s, loss, alpha, fit_intercept)
+            column = _Column(K, Y[:, q], s, loss, alpha, fit_intercept, columns)
             if start is not None:
                 column.begin_at(start.C[:, q], float(start.b[q]), start.factors[q])
             else:
@@ -207,9 +139,10 @@ class _Column:
         loss: Loss,
         alpha: float,
         fit_intercept: bool,
+        columns: np.ndarray | None = None,
     ):
         self.K, self.y, self.s, self.loss = K, y, s, loss
-        self.alpha, self.fit_intercept = alpha, fit_intercept
+        self.alpha, self.fit_intercept, self.columns = alpha, fit_intercept, columns
         self.solves = 0
 
     def begin_at(self, c: np.ndarray, b: float, factor: Factor) -> None:
@@ -294,8 +227,8 @@ class _Column:
             # No curvature anywhere: the coefficients are known, the intercept is a line search.
             target = g / (-2.0 * alpha)
             b = _best_intercept(y, s, loss, K @ target) if fit_intercept else 0.0
-            return Factor(curved, np.zeros((0, 0)), None), target, b
-        factor = factorize(K, curved, 2.0 * alpha / h[curved], fit_intercept)
+            return CholeskyFactor(curved, False, np.zeros((0, 0))), target, b
+        factor = factorize(K, curved, 2.0 * alpha / h[curved], fit_intercept, self.columns)
         target = g / (-2.0 * alpha)
         z = F[curved] - g[curved] / h[curved]
         if len(curved) < len(y):

@@ -213,8 +213,12 @@ class ExactProblem(Problem):
     def solve(self, w: np.ndarray, warm: np.ndarray | None = None, tol: float = 1e-9) -> ExactState:
         """Minimise over the coefficients at the weights ``w``, from scores nearby."""
         subset, X = self._nonzero(w)
-        S, K = self.kernel.evaluate(X, X, subset.form_weights(w))
-        return ExactState(w, self._fit(K, tol, scores=warm), subset, X, S, K)
+        v = subset.form_weights(w)
+        S, K = self.kernel.evaluate(X, X, v)
+        # A kernel that is its form, which is that of the inner product, has X v X' for a matrix.
+        columns = X * np.sqrt(v) if S is K and self.kernel.form == "dot" else None
+        inner = self._fit(K, tol, scores=warm, columns=columns)
+        return ExactState(w, inner, subset, X, S, K)
 
     def polish(self, state: ExactState, tol: float) -> ExactState:
         """Go on minimising over the coefficients of a state; its value never rises."""

@@ -11,7 +11,8 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
-from kernelknife._problem.coefficients import IndefiniteKernelError, solve_columns
+from kernelknife._problem.coefficients import solve_columns
+from kernelknife._problem.factors import IndefiniteKernelError
 from kernelknife.losses import HuberizedHinge
 
 __all__ = ["INACCURATE_GAP", "refit_hinge", "relative_gap"]

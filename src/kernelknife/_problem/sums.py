@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from kernelknife._prepare.columns import Columns
-from kernelknife._problem.coefficients import IndefiniteKernelError
+from kernelknife._problem.factors import IndefiniteKernelError
 from kernelknife._problem.features import Chain
 from kernelknife._rows import Block
 from kernelknife._support.arrays import (

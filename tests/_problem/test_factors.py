@@ -1,0 +1,83 @@
+"""Factorisations of a kernel matrix and a diagonal, against dense linear algebra."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.kernel_ridge import KernelRidge
+
+from kernelknife import KnifeClassifier, KnifeRegressor
+from kernelknife._fitting import prepare_job
+from kernelknife._problem import factors
+from kernelknife._problem.factors import (
+    THIN_ROWS,
+    CholeskyFactor,
+    IndefiniteKernelError,
+    ThinFactor,
+    factorize,
+)
+
+
+def parts(rng, n=THIN_ROWS + 20, r=4):
+    """Columns, a diagonal over six orders of magnitude, and the rows that are factorised."""
+    rows = np.sort(rng.choice(n, size=n - 20, replace=False))
+    return rng.normal(size=(n, r)), 10.0 ** rng.uniform(-3, 3, size=n - 20), rows
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("columns", ["given", "unknown"])
+def test_factors_solve_what_dense_algebra_solves(rng, fit_intercept, columns):
+    P, shift, rows = parts(rng)
+    given = P if columns == "given" else None
+    factor = factorize(P @ P.T, rows, shift, fit_intercept, given)
+    assert isinstance(factor, CholeskyFactor if given is None else ThinFactor)
+    n = len(rows)
+    M = P[rows] @ P[rows].T + np.diag(shift)
+    border = np.ones((n, 1)) if fit_intercept else np.zeros((n, 0))
+    edge = border.shape[1]
+    bordered = np.block([[M, border], [border.T, np.zeros((edge, edge))]])
+    z, total = rng.normal(size=(n, 2)), 0.5 if fit_intercept else 0.0
+    expected = np.linalg.solve(bordered, np.vstack([z, np.full((edge, 2), total)]))
+    c, b = factor.solve_with_intercept(z.copy(), total)
+    assert_allclose(c, expected[:n], rtol=1e-8, atol=1e-10)
+    assert_allclose(b, expected[n] if edge else 0.0, rtol=1e-8, atol=1e-10)
+    A = rng.normal(size=(n, 3))
+    V = factor.whiten(A.copy())
+    inverse = np.linalg.inv(bordered)[:n, :n]
+    assert_allclose(V.T @ V, A.T @ inverse @ A, rtol=1e-8)
+    v = factor.down(z[:, 0])
+    assert_allclose(factor.unwhiten(v), np.linalg.solve(M, z[:, 0]), rtol=1e-8, atol=1e-10)
+
+
+def test_many_columns_or_few_rows_are_left_to_cholesky(rng):
+    for n, r in ((THIN_ROWS - 1, 2), (THIN_ROWS, THIN_ROWS // 4)):
+        P = rng.normal(size=(n, r))
+        factor = factorize(P @ P.T, np.arange(n), np.ones(n), True, P)
+        assert isinstance(factor, CholeskyFactor)
+
+
+def test_an_indefinite_matrix_is_refused():
+    with pytest.raises(IndefiniteKernelError, match="raise alpha"):
+        factorize(-np.eye(5), np.arange(5), np.full(5, 0.5), True)
+
+
+def test_a_thin_ridge_machine_is_kernel_ridge(rng):
+    X = rng.normal(size=(400, 5))
+    y = X @ [1.0, -2.0, 0.5, 0.0, 0.0] + 0.1 * rng.normal(size=400)
+    estimator = KnifeRegressor(kernel="linear", alpha=1e-3, fit_intercept=False)
+    problem = prepare_job(estimator, X, y).problem
+    w = np.array([0.9, 0.5, 0.7, 0.0, 0.1])
+    inner = problem.solve(w).inner
+    assert isinstance(inner.factors[0], ThinFactor)
+    oracle = KernelRidge(alpha=1e-3).fit(problem.centers * np.sqrt(w), problem.Y)
+    assert_allclose(inner.C, oracle.dual_coef_, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "additive"])
+def test_thin_and_dense_machines_agree(rng, kernel, monkeypatch):
+    X = rng.normal(size=(500, 6))
+    y = np.sin(X[:, 0]) + X[:, 1] + 0.5 * rng.normal(size=500) > 0
+    thin = KnifeClassifier(kernel=kernel, alpha=0.1, sparsity=20.0).fit(X, y)
+    monkeypatch.setattr(factors, "THIN_ROWS", 10_000)
+    dense = KnifeClassifier(kernel=kernel, alpha=0.1, sparsity=20.0).fit(X, y)
+    assert_allclose(thin.weights_, dense.weights_, atol=1e-6)
+    assert_allclose(thin.decision_function(X), dense.decision_function(X), atol=1e-5)
