@@ -15,7 +15,7 @@ class _Expanding(Kernel):
     form = "dot"
     expands = True
 
-    def __init__(self, gamma=0.6, n_functions=6, n_knots=20):
+    def __init__(self, gamma=0.7, n_functions=5, n_knots=20):
         self.gamma = gamma
         self.n_functions = n_functions
         self.n_knots = n_knots
@@ -45,11 +45,11 @@ class Additive(_Expanding):
 
     Parameters
     ----------
-    gamma : float, default=0.6
+    gamma : float, default=0.7
         Inverse squared width of the one-dimensional Gaussian kernel whose leading eigenfunctions
         the curves are: the larger, the finer the detail that is cheap. 0.3 is for weak smooth
         effects among many columns, 3 with eight functions for sharp ones.
-    n_functions : int, default=6
+    n_functions : int, default=5
         Functions of a column of numbers. A column of at most one more distinct values gets one
         function per level instead.
     n_knots : int, default=20
@@ -100,9 +100,9 @@ class Anova(_Expanding):
     ----------
     order : {2, 3}, default=2
         Largest number of columns that act together.
-    gamma : float, default=0.6
+    gamma : float, default=0.7
         See :class:`Additive`.
-    n_functions : int, default=6
+    n_functions : int, default=5
         See :class:`Additive`.
     n_knots : int, default=20
         See :class:`Additive`.
@@ -129,7 +129,7 @@ class Anova(_Expanding):
     rugged = True
     words = "separate effects, and columns that act together"
 
-    def __init__(self, order=2, gamma=0.6, n_functions=6, n_knots=20):
+    def __init__(self, order=2, gamma=0.7, n_functions=5, n_knots=20):
         super().__init__(gamma, n_functions, n_knots)
         self.order = order
 
