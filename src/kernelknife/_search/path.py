@@ -204,7 +204,7 @@ def _take_back(problem: Problem, here: Solution) -> np.ndarray:
     """
     w = here.w.copy()
     left, gone = np.flatnonzero(w), np.flatnonzero(w == 0)
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         help_ = problem.potential(here.state)[gone] / problem.costs[gone]
     back = gone[np.argsort(-help_, kind="stable")[: TAKEN_BACK * len(left)]]
     w[back] = WEIGHT_BACK * w[left].mean()
