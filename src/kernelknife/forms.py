@@ -13,7 +13,7 @@ from scipy.spatial.distance import cdist
 
 from kernelknife._support.arrays import namespace, nonnegative, to_host
 
-__all__ = ["FORMS", "Scaled"]
+__all__ = ["FORMS", "DotForm", "Scaled"]
 
 
 class Scaled:
@@ -62,12 +62,17 @@ class DotForm:
     def matrix(X, Z, v):
         if Z is X:
             # A product with its own transpose, of which only one half is computed.
-            root = X * namespace(X).sqrt(v)
+            root = DotForm.root(X, v)
             return root @ root.T
         # The weights go to the side with fewer rows, for a smaller copy of it.
         if Z.shape[0] < X.shape[0]:
             return X @ (Z * v).T
         return (X * v) @ Z.T
+
+    @staticmethod
+    def root(X, v):
+        """Return P with ``S = P P'`` among the rows of ``X``."""
+        return X * namespace(X).sqrt(v)
 
     @staticmethod
     def diag(X, v):

@@ -139,7 +139,7 @@ class _Column:
         loss: Loss,
         alpha: float,
         fit_intercept: bool,
-        columns: np.ndarray | None = None,
+        columns: np.ndarray | None,
     ):
         self.K, self.y, self.s, self.loss = K, y, s, loss
         self.alpha, self.fit_intercept, self.columns = alpha, fit_intercept, columns

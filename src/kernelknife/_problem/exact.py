@@ -16,6 +16,7 @@ from kernelknife._problem.base import (
 )
 from kernelknife._problem.coefficients import ExactFit, Quadratic, solve_columns
 from kernelknife._problem.features import Chain, Features, Subset
+from kernelknife.forms import DotForm
 from kernelknife.kernels import Kernel
 from kernelknife.losses import Loss
 
@@ -215,8 +216,8 @@ class ExactProblem(Problem):
         subset, X = self._nonzero(w)
         v = subset.form_weights(w)
         S, K = self.kernel.evaluate(X, X, v)
-        # A kernel that is its form, which is that of the inner product, has X v X' for a matrix.
-        columns = X * np.sqrt(v) if S is K and self.kernel.form == "dot" else None
+        # A kernel that is its form, which is that of the inner product, is a product of columns.
+        columns = DotForm.root(X, v) if S is K and self.kernel.form == "dot" else None
         inner = self._fit(K, tol, scores=warm, columns=columns)
         return ExactState(w, inner, subset, X, S, K)
 

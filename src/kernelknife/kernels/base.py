@@ -292,7 +292,8 @@ class Kernel(BaseEstimator, ABC):
         kind = xp.float32 if size < SINGLE_RANGE else xp.float64
         X, Z = xp.astype(X, kind), xp.astype(Z, kind)
         H = np.zeros((len(first), len(first)))
-        step = max(1, GROUPED_NUMBERS // (len(first) * Z.shape[0]))
+        # A machine without coefficients, such as one of a hinge that no row touches, has no rows.
+        step = max(1, GROUPED_NUMBERS // max(1, len(first) * Z.shape[0]))
         for start in range(0, X.shape[0], step):
             rows = slice(start, min(start + step, X.shape[0]))
             M = curve.factor * curve.matrix[rows, :] * (U[rows, :] @ A.T)
