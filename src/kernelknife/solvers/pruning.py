@@ -86,12 +86,18 @@ class _Trials:
     def improve(self) -> bool:
         """Try drops until one lowers the objective; return whether one did."""
         support = self.best.w.astype(bool).tobytes()
-        for j, start in _drops(self.problem, self.best):
-            if self.thresholds.get((j, support), 0.0) > self.best.sparsity:
+        for choices in _drops(self.problem, self.best):
+            open_ones = {
+                j: start
+                for j, start in choices.items()
+                if self.thresholds.get((j, support), 0.0) <= self.best.sparsity
+            }
+            looks = [look for look in map(self._look, open_ones, open_ones.values()) if look]
+            if not looks:
                 continue
-            after = self._without(j, start)
-            if after is None:
-                continue
+            # Of near copies the one goes that is missed less.
+            j, begun = min(looks, key=lambda look: look[1].objective)
+            after = self._few_steps(begun)
             if after.objective < self.best.objective * (1.0 - LEAST_GAIN):
                 self.best = after
                 self.history.append(after.objective)
@@ -100,8 +106,8 @@ class _Trials:
             self.thresholds[j, support] = _retry_penalty(self.problem, self.best, after)
         return False
 
-    def _without(self, j: int, start: np.ndarray) -> Solution | None:
-        """Take a few steps from weights without the ``j``-th, None where a look is enough."""
+    def _look(self, j: int, start: np.ndarray) -> tuple[int, Solution] | None:
+        """Return the machine at weights without the ``j``-th, None where that is enough to see."""
         best = self.best
         try:
             trial = self.problem.solve(start, best.state.warm, tol=INNER_TOL)
@@ -111,9 +117,12 @@ class _Trials:
         objective = trial.smooth + float(self.price @ start)
         if objective >= best.objective + self.price[j] * best.w[j]:
             return None
+        return j, Solution.at(trial, best.sparsity, objective, damping=DROP_DAMPING)
+
+    def _few_steps(self, begun: Solution) -> Solution:
+        """Return where a few steps lead from a machine that has lost a weight."""
         quick = self.solver.loosened(max(self.solver.tol, DROP_TOL), DROP_STEPS)
-        begun = Solution.at(trial, best.sparsity, objective, damping=DROP_DAMPING)
-        after = quick.solve(self.problem, begun, best.sparsity)
+        after = quick.solve(self.problem, begun, begun.sparsity)
         self.spent += after.n_solves
         return after
 
@@ -132,14 +141,18 @@ def _retry_penalty(problem: Problem, best: Solution, after: Solution) -> float:
     return min(best.sparsity + RETRY_SHARE * (meeting - best.sparsity), latest)
 
 
-def _drops(problem: Problem, solution: Solution) -> Iterator[tuple[int, np.ndarray]]:
-    """Yield weights that may be worth dropping, and weights to start from without each."""
+# One of a few weights may go: where to start without each of them.
+Choices = dict[int, np.ndarray]
+
+
+def _drops(problem: Problem, solution: Solution) -> Iterator[Choices]:
+    """Yield weights that may be worth dropping."""
     yield from _merges(problem, solution)
     if problem.sticky:
         yield from islice(_cheap_drops(problem, solution), DROPS)
 
 
-def _merges(problem: Problem, solution: Solution) -> Iterator[tuple[int, np.ndarray]]:
+def _merges(problem: Problem, solution: Solution) -> Iterator[Choices]:
     """Yield drops of one of two features that are alike, the other taking the weight of both."""
     w = solution.w
     active = np.flatnonzero(w)
@@ -149,15 +162,23 @@ def _merges(problem: Problem, solution: Solution) -> Iterator[tuple[int, np.ndar
     if np.count_nonzero(alike) <= len(active):
         return  # each is only like itself
     for i, k in np.argwhere(np.triu(alike, 1)):
-        # The cheaper one stays; of two at the same price the heavier one.
+        # The cheaper one stays; of two at the same price the heavier one, if they do equally well.
         pair = sorted((active[i], active[k]), key=lambda j: (problem.costs[j], -w[j]))
-        start = w.copy()
-        start[pair[0]] = min(float(np.linalg.norm(w[pair], 2 if problem.sticky else 1)), 1.0)
-        start[pair[1]] = 0.0
-        yield int(pair[1]), start
+        both = min(float(np.linalg.norm(w[pair], 2 if problem.sticky else 1)), 1.0)
+        choices = {int(pair[1]): _moved(w, pair[1], pair[0], both)}
+        if problem.sticky and problem.costs[pair[0]] == problem.costs[pair[1]]:
+            choices[int(pair[0])] = _moved(w, pair[0], pair[1], both)
+        yield choices
 
 
-def _cheap_drops(problem: Problem, solution: Solution) -> Iterator[tuple[int, np.ndarray]]:
+def _moved(w: np.ndarray, gone: int, stays: int, both: float) -> np.ndarray:
+    """Return the weights with that of one feature moved to another."""
+    start = w.copy()
+    start[gone], start[stays] = 0.0, both
+    return start
+
+
+def _cheap_drops(problem: Problem, solution: Solution) -> Iterator[Choices]:
     """Yield drops that the model calls cheap, the cheapest first, the others moved as it says."""
     model = problem.linearize(solution.state)
     active, w = model.active, solution.w
@@ -175,4 +196,4 @@ def _cheap_drops(problem: Problem, solution: Solution) -> Iterator[tuple[int, np
         start = w.copy()
         start[active] += np.clip(move, -0.5 * w[active], w[active])
         start[active[i]] = 0.0
-        yield int(active[i]), np.clip(start, 0.0, 1.0)
+        yield {int(active[i]): np.clip(start, 0.0, 1.0)}
