@@ -1,5 +1,7 @@
 """What was chosen on all rows: the path of a line, and machines that are those of plain fits."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -14,6 +16,7 @@ from kernelknife._choice import (
     fit_chosen,
     fit_count,
     follow_line,
+    settings,
     settle,
 )
 from kernelknife._fitting import prepare_job, trace_path
@@ -54,6 +57,21 @@ def test_penalties_that_folds_cannot_tell_apart_are_told_apart_by_all_rows():
     # Folds without features mean it.
     empty = Pick(4, 0, 4, line, "penalised", 4, 0.2, (4,))
     assert settle(empty, trace, job) == empty
+
+
+def test_a_support_too_large_to_be_refitted_in_a_fold_is_not_refitted_on_all_rows(monkeypatch):
+    _, line, job, trace = follow(make_sinusoidal, KnifeRegressor("rbf", alpha=0.3))
+    n_kept = np.count_nonzero(trace.points[1].w)
+    pick = Pick(14, 0, 4, line, "relaxed", 1, float(n_kept), (1,))
+    monkeypatch.setattr(settings, "MOST_RELAXED", n_kept)
+    assert settle(pick, trace, job) == pick
+    monkeypatch.setattr(settings, "MOST_RELAXED", n_kept - 1)
+    penalised = settle(pick, trace, job)
+    assert (penalised.weighting, penalised.point) == ("penalised", 1)
+    assert (penalised.setting, penalised.index) == (1, 11)
+    # Where the penalised machine is not compared, the refitted one is what was asked for.
+    alone = replace(pick, line=replace(line, weightings=("relaxed",)), setting=1, index=11)
+    assert settle(alone, trace, job) == alone
 
 
 @pytest.mark.parametrize(

@@ -39,12 +39,13 @@ def follow_line(line: Line, job: Job, start: str | None = None, task: Task = SIL
 
 
 def settle(pick: Pick, trace: Trace, job: Job) -> Pick:
-    """Return the pick at the one of its equals that is most like them on all rows.
+    """Return the pick as it is on all rows, where that differs from what the folds have seen.
 
     Machines that are refitted without a penalty do not change as long as the selection does not, so
     that many penalties may be equal in all folds. On all rows they need not be: there, the largest
     of them may have lost features that all folds have, or all. So the penalty counts whose path has
-    most nearly as many features as the folds have in the mean; of several, the largest.
+    most nearly as many features as the folds have in the mean; of several, the largest. And a
+    support that is too large to be refitted in a fold is not refitted on all rows either.
 
     Parameters
     ----------
@@ -69,6 +70,9 @@ def settle(pick: Pick, trace: Trace, job: Job) -> Pick:
     ):
         # No feature is left where most folds have some: the last one has just gone.
         pick = pick.moved_to(max(i for i in range(pick.point) if counts[i]))
+    n_kept = np.count_nonzero(_chosen_point(pick, trace).w)
+    if pick.weighting == RELAXED and not pick.line.refits(n_kept):
+        pick = pick.weighted_as(PENALISED)
     return pick
 
 

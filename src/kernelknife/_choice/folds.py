@@ -25,9 +25,6 @@ from kernelknife.solvers import Solution
 
 __all__ = ["FOLD_TOL", "Data", "FoldScores", "score_lines"]
 
-# Refitting without the penalty undoes shrinkage, which hurts where a few features carry all. A
-# support of more features than this is close to that of no penalty at all.
-MOST_RELAXED = 50
 POINTS_TO_COUNT = 50  # of the path that an exact number of features is taken from
 FOLD_TOL = 1e-3  # of the objective on a fold, whose score is uncertain by far more
 
@@ -148,7 +145,7 @@ def _score_line(line: Line, job: Job, trace: Trace, data: Data, test: np.ndarray
             relaxed: dict[bytes, Solution] = {}
             for point in trace.points:
                 support = (point.w > 0).tobytes()
-                if support not in relaxed and np.count_nonzero(point.w) <= MOST_RELAXED:
+                if support not in relaxed and line.refits(np.count_nonzero(point.w)):
                     relaxed[support] = refit_without_penalty(job.problem, solver, point.w)
             parts.append(judge.path([relaxed.get((p.w > 0).tobytes(), p) for p in trace.points]))
         elif weighting == EQUAL:

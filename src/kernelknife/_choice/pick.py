@@ -54,6 +54,12 @@ class Pick:
         step = point - self.point
         return replace(self, index=self.index + step, setting=self.setting + step, point=point)
 
+    def weighted_as(self, weighting: str) -> "Pick":
+        """Return the setting of other weights at the same point of the path."""
+        setting = self.line.setting(weighting, self.point)
+        index = self.index + setting - self.setting
+        return replace(self, index=index, setting=setting, weighting=weighting)
+
 
 def tabulate(
     lines: Sequence[Line], scores: Sequence[Sequence[FoldScores]], n_folds: int

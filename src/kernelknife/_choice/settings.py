@@ -36,6 +36,9 @@ AUTO_KERNELS = ("linear", "additive", "anova", "rbf")
 FIRST_ALPHAS, CONVEX_ALPHAS = (0.1, 1.0), (0.1, 10.0)
 LOWEST, HIGHEST = 1e-3, 10.0  # range of penalties per row, for kernels with a sticky zero
 COARSE_STEP = 3  # a first look has one penalty in so many
+# Refitting without the penalty undoes shrinkage, which hurts where a few features carry all. A
+# support of more features than this is close to that of no penalty at all.
+MOST_RELAXED = 50
 CONVEX_RANGE = 1e-4  # smallest penalty of a convex path, as a share of the one that empties it
 
 
@@ -94,6 +97,18 @@ class Line:
     def point(self, setting: int) -> int:
         """Return the point of the path that a setting belongs to."""
         return setting % len(self.penalties)
+
+    def setting(self, weighting: str, point: int) -> int:
+        """Return the setting of some kind of weights at a point of the path."""
+        return self.weightings.index(weighting) * len(self.penalties) + point
+
+    def refits(self, n_features: int) -> bool:
+        """Whether machines of so many features are refitted where the weighting is "relaxed".
+
+        Where the penalised machine is compared, too, a large support is not worth a refit: it then
+        counts as penalised under both names.
+        """
+        return PENALISED not in self.weightings or n_features <= MOST_RELAXED
 
 
 def kernels_to_compare(kernel: Any) -> dict[str, Kernel]:
