@@ -207,3 +207,15 @@ def test_of_very_many_features_the_heaviest_are_looked_at(rng, monkeypatch):
     w[[0, 1, 5, 6]] = 0.5, 0.4, 0.1, 0.2
     found = measure_exchanges(problem, Eliminate(), w, 0.1)
     assert [removal.members for removal in found] == [(0,), (1,)]
+
+
+def test_the_penalty_of_many_rows_does_not_empty_a_sample_of_them(rng, monkeypatch):
+    """What all rows need, a sample of them needs, too: the penalty goes with their number."""
+    monkeypatch.setattr("kernelknife._search.exchange.MOST_ROWS", 150)
+    X = rng.normal(size=(900, 6))
+    y = X[:, 0] * X[:, 1] + np.sin(2.0 * X[:, 2]) + 0.3 * rng.normal(size=900)
+    problem = ExactProblem(X, (y - y.mean())[:, None] / y.std(), RBF(), SquaredLoss(), alpha=0.3)
+    w = solved(problem, [0, 1, 2], 300.0)
+    assert (w[:3] > 0).all()
+    found = by_member(measure_exchanges(problem, Eliminate(), w, 300.0))
+    assert all(found[j].needed for j in range(3))

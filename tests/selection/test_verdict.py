@@ -93,6 +93,7 @@ class Search:
             "kernel": np.repeat("rbf", 6),
             "n_folds": seen,
             "alpha": np.repeat(self.alphas_, 2),
+            "weighting": np.array(["penalised"] * 6, dtype=object),
             "mean_test_score": np.array(scores),
             "standard_error": np.full(6, 0.02),
             **{f"split{i}_test_score": np.where(i < seen, scores, np.nan) for i in range(4)},
@@ -144,6 +145,11 @@ def test_an_alpha_that_a_first_look_has_ruled_out_was_tried(sure):
     rising.splits_ = sure.search.splits_
     (warning,) = find_warnings(replace(sure, search=rising, model=Model(1.0)))
     assert "alpha 1 is the largest of those tried" in warning
+    # Machines that only the chosen alpha was tried with say nothing about the others.
+    refitted = Search([0.1, 0.2, 0.5, 0.6, 0.6, 0.9], n_folds=(2, 2, 4))
+    refitted.splits_ = sure.search.splits_
+    refitted.cv_results_["weighting"][-1] = "relaxed"
+    assert find_warnings(replace(sure, search=refitted, model=Model(1.0))) == []
 
 
 def test_a_weight_at_its_bound_is_said(frame):

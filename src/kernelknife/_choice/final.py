@@ -70,7 +70,7 @@ def settle(pick: Pick, trace: Trace, job: Job) -> Pick:
     ):
         # No feature is left where most folds have some: the last one has just gone.
         pick = pick.moved_to(max(i for i in range(pick.point) if counts[i]))
-    n_kept = np.count_nonzero(_chosen_point(pick, trace).w)
+    n_kept = int(np.count_nonzero(_chosen_point(pick, trace).w))
     if pick.weighting == RELAXED and not pick.line.refits(n_kept):
         pick = pick.weighted_as(PENALISED)
     return pick

@@ -145,7 +145,7 @@ def _score_line(line: Line, job: Job, trace: Trace, data: Data, test: np.ndarray
             relaxed: dict[bytes, Solution] = {}
             for point in trace.points:
                 support = (point.w > 0).tobytes()
-                if support not in relaxed and line.refits(np.count_nonzero(point.w)):
+                if support not in relaxed and line.refits(int(np.count_nonzero(point.w))):
                     relaxed[support] = refit_without_penalty(job.problem, solver, point.w)
             parts.append(judge.path([relaxed.get((p.w > 0).tobytes(), p) for p in trace.points]))
         elif weighting == EQUAL:

@@ -163,6 +163,7 @@ def measure_exchanges(
     if not w.any():
         return ()
     sample, labels = _sample(problem, settings, labels)
+    sparsity *= _share(sample, problem)
     return _Search(sample, solver, w, sparsity, settings, labels).run()
 
 
@@ -196,13 +197,14 @@ def choose_sufficient(
     spread = np.unique(np.geomspace(1, len(few), min(len(few), MOST_POINTS)).round().astype(int))
     looked_at = [first[few[k - 1]] for k in spread]
     sample, labels = _sample(problem, settings, None)
+    share = _share(sample, problem)
     losses = np.empty((len(looked_at), sample.n_rows))
     for label in np.unique(labels):
         test = labels == label
         for row, i in enumerate(looked_at):
             w = points[i].w
             small = sample.restricted(np.flatnonzero(w))
-            fold = _Fold(small, test, solver, points[i].sparsity)
+            fold = _Fold(small, test, solver, points[i].sparsity * share)
             losses[row, test] = fold.judge(fold.settle(fold.problem.solve(w[w > 0])))
     losses *= sample.sample_weight
     best = losses[int(np.argmin(losses.sum(axis=1)))]
@@ -223,6 +225,15 @@ def _sample(
     if len(np.unique(labels)) < 2:
         raise ValueError("The rows must lie in two or more folds.")
     return sample, labels
+
+
+def _share(sample: Problem, problem: Problem) -> float:
+    """Return how much of the weight of all rows those of a sample have.
+
+    The penalty goes with it. At that of all rows, which outweighs the loss of few, features leave
+    that all rows need.
+    """
+    return sample.total_weight / problem.total_weight
 
 
 def make_folds(Y: np.ndarray, n_folds: int, seed: int) -> np.ndarray:
