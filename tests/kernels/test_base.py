@@ -4,7 +4,17 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from kernelknife.kernels import KERNELS, RBF, Matern, Polynomial, RationalQuadratic, Sigmoid
+from kernelknife._problem import ExactProblem
+from kernelknife.kernels import (
+    KERNELS,
+    RBF,
+    Linear,
+    Matern,
+    Polynomial,
+    RationalQuadratic,
+    Sigmoid,
+)
+from kernelknife.losses import SquaredLoss
 
 ALL = [
     *(cls() for cls in KERNELS.values()),
@@ -62,3 +72,27 @@ def test_a_variant_of_the_gaussian_is_what_it_says():
     assert_allclose(np.diag(kernel(X, X, v)), kernel.diag(X, v))
     ours, theirs = (k.jacobian(X, X, *k.evaluate(X, X, v), a) for k in (kernel, plain))
     assert_allclose(ours, 2.0 * theirs)
+
+
+@pytest.mark.parametrize("kernel", [k for k in ALL if k.identity], ids=repr)
+def test_a_kernel_that_is_its_form_needs_no_matrix_for_its_derivatives(kernel, instance):
+    X, Z, v, a = instance
+    S, K = kernel.evaluate(X, Z, v)
+    assert_allclose(K, (X * v) @ Z.T)
+    assert_allclose(kernel.jacobian(X, Z, None, None, a), kernel.jacobian(X, Z, S, K, a))
+
+
+def test_a_profile_of_its_own_makes_a_kernel_more_than_its_form():
+    class Twice(Linear):
+        def profile(self, s):
+            return 2.0 * s
+
+        def slope(self, s, k):
+            return 2.0 + 0.0 * s
+
+    assert Linear.identity
+    assert not Twice.identity
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    ours = ExactProblem(X, X[:, :1], Twice(), SquaredLoss()).solve(np.ones(2))
+    theirs = ExactProblem(np.sqrt(2.0) * X, X[:, :1], Linear(), SquaredLoss()).solve(np.ones(2))
+    assert_allclose(ours.smooth, theirs.smooth)

@@ -216,8 +216,8 @@ class ExactProblem(Problem):
         subset, X = self._nonzero(w)
         v = subset.form_weights(w)
         S, K = self.kernel.evaluate(X, X, v)
-        # A kernel that is its form, which is that of the inner product, is a product of columns.
-        columns = DotForm.root(X, v) if S is K and self.kernel.form == "dot" else None
+        product = self.kernel.identity and self.kernel.form == "dot"
+        columns = DotForm.root(X, v) if product else None
         inner = self._fit(K, tol, scores=warm, columns=columns)
         return ExactState(w, inner, subset, X, S, K)
 
@@ -295,7 +295,9 @@ class ExactProblem(Problem):
         used: np.ndarray | slice = slice(None)
         if np.count_nonzero(c) < len(c):
             used = c.nonzero()[0]
-        S, K = _part(state.S, rows, used), _part(state.K, rows, used)
+        S = K = None
+        if not self.kernel.identity:
+            S, K = _part(state.S, rows, used), _part(state.K, rows, used)
         in_v = self.kernel.jacobian(columns[rows], columns[used], S, K, c[used])
         return subset.chain(state.w)(in_v)
 

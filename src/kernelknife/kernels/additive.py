@@ -76,6 +76,7 @@ class Additive(_Expanding):
     linear_in_weights = True
     words = "a sum of separate effects"
     convex = True
+    identity = True
     order = 1  # columns that act together
 
     def profile(self, s):

@@ -34,6 +34,9 @@ class Kernel(BaseEstimator, ABC):
         reaches the global minimum and may revive a weight from zero.
     indefinite : bool
         Whether its matrices may have negative eigenvalues.
+    identity : bool
+        Whether the kernel is its form, ``profile(s) = s``. Its derivatives then need no matrix of
+        rows, and its matrix is a product of few columns if the form is that of inner products.
     expands : bool
         Whether the kernel sees a column through several functions of it, its basis.
     rugged : bool
@@ -66,6 +69,7 @@ class Kernel(BaseEstimator, ABC):
     linear_in_weights = False
     convex = False
     indefinite = False
+    identity = False
     expands = False
     rugged = False
     words = "one joint function of the columns"
@@ -85,6 +89,8 @@ class Kernel(BaseEstimator, ABC):
             return  # a kernel of its own
         if "curve" not in own:
             cls.curve = None
+        if "identity" not in own:
+            cls.identity = False
         for name in SHORTCUTS:
             if name not in own:
                 setattr(cls, name, getattr(Kernel, name))

@@ -30,6 +30,7 @@ class Linear(Kernel):
     linear_in_weights = True
     words = "a weighted sum of the columns"
     convex = True
+    identity = True
 
     def profile(self, s):
         return s
