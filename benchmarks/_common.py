@@ -8,17 +8,20 @@ import sys
 import time
 from pathlib import Path
 
-# Before NumPy loads its BLAS: comparisons are made on one thread.
+# Comparisons are made on one thread, in processes that are started from here, too.
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 
 import numpy as np
 import scipy
 import sklearn
+from threadpoolctl import threadpool_limits
 
 from kernelknife._problem import ExactProblem
 from kernelknife.kernels import RBF, Linear, Polynomial
 from kernelknife.losses import LogisticLoss, SquaredHinge, SquaredLoss
+
+threadpool_limits(1)  # in this process, where NumPy may have been imported before
 
 RESULTS = Path(__file__).parent / "results"
 KERNELS = {"linear": Linear(), "rbf": RBF(), "poly2": Polynomial(degree=2)}

@@ -418,7 +418,8 @@ class KnifeRegressorCV(RegressorMixin, _BaseKnifeCV):
         and ``sparsities``, ``relax`` and ``include_all`` have no effect.
     relax : {"auto", True, False}, default="auto"
         Whether the machine of the selected features is refitted without the penalty that has
-        selected them. "auto" lets the folds decide.
+        selected them. "auto" lets the folds decide; machines of more than 50 features are then not
+        refitted.
     include_all : bool, default=True
         Whether the machine of all features with equal weights is compared too. Machines that keep
         all features, with these or other weights, are then chosen only where they beat the best

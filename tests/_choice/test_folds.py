@@ -61,3 +61,15 @@ def test_past_the_end_of_a_path_nothing_changes(data):
     (scores,), _ = fold(data, KnifeRegressor("rbf"), (1.0, 1e4, 2e4), ("penalised",))
     assert scores.scores[1] == scores.scores[2]
     assert not np.unpackbits(scores.selected[1:]).any()
+
+
+def test_large_selections_are_refitted_only_where_that_was_asked_for(data, monkeypatch):
+    template = KnifeRegressor("rbf", alpha=0.3)
+    (small,), _ = fold(data, template, weightings=("relaxed",))
+    monkeypatch.setattr("kernelknife._choice.settings.MOST_RELAXED", 0)
+    (asked,), _ = fold(data, template, weightings=("relaxed",))
+    assert_array_equal(asked.scores, small.scores)
+    (compared,), _ = fold(data, template, weightings=("penalised", "relaxed"))
+    penalised, relaxed = compared.scores.reshape(2, 2)
+    assert_array_equal(relaxed, penalised)
+    assert (relaxed != small.scores).all()

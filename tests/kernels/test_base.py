@@ -90,8 +90,14 @@ def test_a_profile_of_its_own_makes_a_kernel_more_than_its_form():
         def slope(self, s, k):
             return 2.0 + 0.0 * s
 
+    class Doubled(Linear):
+        def evaluate(self, X, Z, v):
+            S, K = super().evaluate(X, Z, v)
+            return S, 2.0 * K
+
     assert Linear.identity
     assert not Twice.identity
+    assert not Doubled.identity
     X = np.random.default_rng(0).normal(size=(20, 2))
     ours = ExactProblem(X, X[:, :1], Twice(), SquaredLoss()).solve(np.ones(2))
     theirs = ExactProblem(np.sqrt(2.0) * X, X[:, :1], Linear(), SquaredLoss()).solve(np.ones(2))

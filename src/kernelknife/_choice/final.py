@@ -39,7 +39,7 @@ def follow_line(line: Line, job: Job, start: str | None = None, task: Task = SIL
 
 
 def settle(pick: Pick, trace: Trace, job: Job) -> Pick:
-    """Return the pick as it is on all rows, where that differs from what the folds have seen.
+    """Return the pick, adjusted to the path on all rows.
 
     Machines that are refitted without a penalty do not change as long as the selection does not, so
     that many penalties may be equal in all folds. On all rows they need not be: there, the largest

@@ -230,8 +230,9 @@ def _sample(
 def _share(sample: Problem, problem: Problem) -> float:
     """Return how much of the weight of all rows those of a sample have.
 
-    The penalty goes with it. At that of all rows, which outweighs the loss of few, features leave
-    that all rows need.
+    The penalty goes with it, whatever the kernel. At that of all rows, which outweighs the loss of
+    few, features leave that all rows need. Between a sample and a fold of it, which has nearly as
+    many rows, the rule is that of cross-validation.
     """
     return sample.total_weight / problem.total_weight
 

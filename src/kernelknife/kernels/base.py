@@ -35,8 +35,9 @@ class Kernel(BaseEstimator, ABC):
     indefinite : bool
         Whether its matrices may have negative eigenvalues.
     identity : bool
-        Whether the kernel is its form, ``profile(s) = s``. Its derivatives then need no matrix of
-        rows, and its matrix is a product of few columns if the form is that of inner products.
+        Whether the kernel is its form, ``profile(s) = s``, and has a ``jacobian`` that needs
+        neither matrix, None in their place. If the form is that of inner products, its matrix is
+        a product of few columns.
     expands : bool
         Whether the kernel sees a column through several functions of it, its basis.
     rugged : bool
@@ -83,14 +84,14 @@ class Kernel(BaseEstimator, ABC):
         """
         super().__init_subclass__(**options)
         own = cls.__dict__
+        if "identity" not in own and own.keys() & {"profile", "slope", *SHORTCUTS}:
+            cls.identity = False
         if not {"profile", "slope"} & own.keys():
             return
         if getattr(super(cls, cls).profile, "__isabstractmethod__", False):
             return  # a kernel of its own
         if "curve" not in own:
             cls.curve = None
-        if "identity" not in own:
-            cls.identity = False
         for name in SHORTCUTS:
             if name not in own:
                 setattr(cls, name, getattr(Kernel, name))

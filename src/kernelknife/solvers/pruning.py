@@ -96,18 +96,18 @@ class _Trials:
             if not looks:
                 continue
             # Of near copies the one goes that is missed less.
-            j, begun = min(looks, key=lambda look: look[1].objective)
-            after = self._few_steps(begun)
+            after = self._few_steps(min((begun for _, begun in looks), key=_objective))
             if after.objective < self.best.objective * (1.0 - LEAST_GAIN):
                 self.best = after
                 self.history.append(after.objective)
                 self.solves.append(self.before + self.spent)
                 return True
-            self.thresholds[j, support] = _retry_penalty(self.problem, self.best, after)
+            later = _retry_penalty(self.problem, self.best, after)
+            self.thresholds.update({(j, support): later for j, _ in looks})
         return False
 
     def _look(self, j: int, start: np.ndarray) -> tuple[int, Solution] | None:
-        """Return the machine at weights without the ``j``-th, None where that is enough to see."""
+        """Return ``j`` and the machine without it, None where it is clear that this cannot pay."""
         best = self.best
         try:
             trial = self.problem.solve(start, best.state.warm, tol=INNER_TOL)
@@ -125,6 +125,10 @@ class _Trials:
         after = quick.solve(self.problem, begun, begun.sparsity)
         self.spent += after.n_solves
         return after
+
+
+def _objective(solution: Solution) -> float:
+    return solution.objective
 
 
 def _retry_penalty(problem: Problem, best: Solution, after: Solution) -> float:
