@@ -418,8 +418,8 @@ Neither candidates nor rules are what is missing. On 36 small tables drawn from 
 forest in the median, with 0.42 of the columns; our machine of all columns 1.06 times; the SVM alone
 1.00 times and the forest alone 1.03 times. The better of two methods, known only afterwards, is a
 mark that a method of all columns hardly reaches. On 24 to 72 such tables each of these changed the
-mean error by less than two per cent: equal weights for the selected columns, an alpha of its own for
-a refitted machine, the standard error of the difference instead of that of the best score, the
+mean error by less than two per cent: equal weights for the selected columns, an alpha of its own
+for a refitted machine, the standard error of the difference instead of that of the best score, the
 middle of the best settings instead of the fewest columns, and the loss where accuracies are equal.
 """
 
