@@ -9,6 +9,7 @@ weight along a flat valley, in which a descent stops too early.
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
+from operator import attrgetter
 
 import numpy as np
 from scipy.linalg.lapack import dposv
@@ -87,27 +88,27 @@ class _Trials:
         """Try drops until one lowers the objective; return whether one did."""
         support = self.best.w.astype(bool).tobytes()
         for choices in _drops(self.problem, self.best):
-            open_ones = {
-                j: start
+            looks = {
+                j: self._look(j, start)
                 for j, start in choices.items()
                 if self.thresholds.get((j, support), 0.0) <= self.best.sparsity
             }
-            looks = [look for look in map(self._look, open_ones, open_ones.values()) if look]
-            if not looks:
+            begun = {j: look for j, look in looks.items() if look is not None}
+            if not begun:
                 continue
             # Of near copies the one goes that is missed less.
-            after = self._few_steps(min((begun for _, begun in looks), key=_objective))
+            after = self._few_steps(min(begun.values(), key=attrgetter("objective")))
             if after.objective < self.best.objective * (1.0 - LEAST_GAIN):
                 self.best = after
                 self.history.append(after.objective)
                 self.solves.append(self.before + self.spent)
                 return True
             later = _retry_penalty(self.problem, self.best, after)
-            self.thresholds.update({(j, support): later for j, _ in looks})
+            self.thresholds.update({(j, support): later for j in begun})
         return False
 
-    def _look(self, j: int, start: np.ndarray) -> tuple[int, Solution] | None:
-        """Return ``j`` and the machine without it, None where it is clear that this cannot pay."""
+    def _look(self, j: int, start: np.ndarray) -> Solution | None:
+        """Return the machine without the ``j``-th weight, None where that clearly cannot pay."""
         best = self.best
         try:
             trial = self.problem.solve(start, best.state.warm, tol=INNER_TOL)
@@ -117,7 +118,7 @@ class _Trials:
         objective = trial.smooth + float(self.price @ start)
         if objective >= best.objective + self.price[j] * best.w[j]:
             return None
-        return j, Solution.at(trial, best.sparsity, objective, damping=DROP_DAMPING)
+        return Solution.at(trial, best.sparsity, objective, damping=DROP_DAMPING)
 
     def _few_steps(self, begun: Solution) -> Solution:
         """Return where a few steps lead from a machine that has lost a weight."""
@@ -125,10 +126,6 @@ class _Trials:
         after = quick.solve(self.problem, begun, begun.sparsity)
         self.spent += after.n_solves
         return after
-
-
-def _objective(solution: Solution) -> float:
-    return solution.objective
 
 
 def _retry_penalty(problem: Problem, best: Solution, after: Solution) -> float:
