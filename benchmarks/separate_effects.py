@@ -134,7 +134,7 @@ def jobs_of(part, draws, gamma):
         return [delayed(union)(k, p, seed, gamma) for k, p in sizes for seed in range(draws)]
     if part == "sinusoidal":
         # Errors of single draws scatter by 0.15: so many tell their mean to 0.015.
-        return [delayed(sinusoidal)(seed, gamma) for seed in range(12 * draws)]
+        return [delayed(sinusoidal)(seed, gamma) for seed in range(4 * draws)]
     if part == "planted":
         return [delayed(planted)(name, seed, gamma) for name in PLANTED for seed in range(draws)]
     sizes = [(n, p) for n in (200, 500, 1000) for p in (50, 200, 500)]
@@ -155,7 +155,7 @@ def summarize(rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--part", choices=["unions", "sinusoidal", "planted", "cost"], nargs="*")
-    parser.add_argument("--draws", type=int, default=10)
+    parser.add_argument("--draws", type=int, default=30)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--gamma", type=float, default=Anova().gamma)
     parser.add_argument("--no-table", action="store_true", help="print without writing a table")
