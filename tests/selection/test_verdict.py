@@ -8,7 +8,15 @@ import pytest
 
 from kernelknife.kernels import RBF, Additive
 from kernelknife.report import build_report
-from kernelknife.selection import Feature, HeldOut, Score, find_warnings, headline, select_features
+from kernelknife.selection import (
+    ClassQuality,
+    Feature,
+    HeldOut,
+    Score,
+    find_warnings,
+    headline,
+    select_features,
+)
 
 
 def features(*facts):
@@ -69,6 +77,25 @@ def test_warnings(sure):
     assert "0.084 against 0.217" in losing
     table = replace(sure.table, doubts=("column n looks like a row number",))
     assert said(table=table) == "Column n looks like a row number."
+
+
+def test_a_rare_class_that_is_mostly_missed_is_said(sure):
+    def said(confusion, class_weight=None):
+        confusion = np.array(confusion, dtype=float)
+        right = np.diag(confusion) / confusion.sum(axis=1)
+        names = ("ill", "well", "worn")[: len(right)]
+        quality = ClassQuality(names, confusion, 1.0 - right, float(1.0 - right.mean()), 0.7, ())
+        settings = {**sure.settings, "class_weight": class_weight}
+        return find_warnings(replace(sure, quality=quality, settings=settings))
+
+    (warning,) = said([[3, 7], [1, 89]])
+    assert warning.startswith("The class 'ill' is rare, and most of its rows are taken for another")
+    assert "--class-weight balanced" in warning
+    (warning,) = said([[3, 7, 0], [1, 89, 0], [0, 8, 2]])
+    assert warning.startswith("The classes 'ill', 'worn' are rare, and most of their rows")
+    assert said([[3, 7], [1, 89]], class_weight="balanced") == []
+    assert said([[7, 3], [1, 89]]) == []  # most rows are right
+    assert said([[20, 30], [25, 25]]) == []  # not rare
 
 
 def test_a_machine_of_all_columns_is_no_selection(sure):

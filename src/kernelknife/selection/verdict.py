@@ -13,6 +13,7 @@ MOST_NAMED = 12  # columns that a sentence can name and still be read
 # In standard errors. At the end of a grid that is flat, going on would gain nothing.
 NOTABLE_GAIN = 0.5
 AT_BOUND = 0.9995  # weights from here on are shown as 1
+MOSTLY_MISSED = 0.5  # share of the rows of a class that are taken for another one
 
 
 def headline(
@@ -128,6 +129,9 @@ def find_warnings(selection: Selection) -> list[str]:
             f"{selection.error_name} {number(selection.full_error.mean)} against "
             f"{number(selection.error.mean)}. Columns that help have been left out."
         )
+    missed = _missed_classes(selection)
+    if missed:
+        warnings.append(missed)
     at_edge = _alpha_at_edge(selection)
     if at_edge:
         warnings.append(at_edge)
@@ -168,6 +172,26 @@ def _doubt(selection):
     return (
         f"The selected columns are better than a constant by {number(gain)} +- {spread} only, "
         f"{reason}. Read the selection as a hint, not as a finding."
+    )
+
+
+def _missed_classes(selection):
+    """Say which rare classes are mostly taken for others, while every row counts the same."""
+    quality = selection.quality
+    if quality is None or selection.settings["class_weight"] is not None:
+        return ""
+    counts = quality.confusion.sum(axis=1)
+    # Of classes of equal size a weight would change nothing.
+    rare = counts < counts.mean()
+    missed = np.flatnonzero(rare & (quality.class_errors > MOSTLY_MISSED))
+    if not len(missed):
+        return ""
+    one = len(missed) == 1
+    return (
+        f"The class{'' if one else 'es'} {_names([quality.classes[i] for i in missed], repr)} "
+        f"{'is' if one else 'are'} rare, and most of {'its' if one else 'their'} rows are taken "
+        "for another class. With --class-weight balanced every class counts alike, in the fits and "
+        "in the choice."
     )
 
 
