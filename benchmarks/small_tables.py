@@ -17,9 +17,8 @@ import warnings
 
 import numpy as np
 from _common import RESULTS, write
-from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import train_test_split
-from tables import CHOOSING, load, methods, prepare
+from tables import CHOOSING, judge, load, methods, prepare
 
 from kernelknife import KnifeClassifier, KnifeClassifierCV
 
@@ -88,7 +87,7 @@ def run(name, seed):
             "method": method,
             "rows": len(y),
             "columns": A.shape[1],
-            "error": f"{1.0 - balanced_accuracy_score(target, model.predict(B)):.4f}",
+            "error": f"{judge(target, model.predict(B), classes=True):.4f}",
             "selected": int(model.get_support().sum()) if model is search else A.shape[1],
             "note": f"{search.kernel_name_} {search.weighting_}" if model is search else "",
         }
