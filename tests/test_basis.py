@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from kernelknife.basis import Curve, Levels, make_basis
+from kernelknife.basis import Curve, Levels, make_basis, make_bent_basis
 from kernelknife.kernels import Additive
 
 OPTIONS = {"gamma": 0.7, "n_functions": 6, "n_knots": 20}
@@ -112,3 +112,56 @@ def test_bad_parameters_are_explained():
     ):
         with pytest.raises(ValueError, match=words):
             kernel.validate()
+
+
+def test_a_bent_column_is_one_increasing_function_centred_and_of_unit_size(columns, rng):
+    s = rng.uniform(0.5, 2.0, size=len(columns))
+    basis = make_bent_basis(columns, s)
+    bent, share = basis.expand(columns), s / s.sum()
+    assert list(basis.widths) == [1, 1, 1, 1]
+    assert_allclose(share @ bent, 0.0, atol=1e-10)
+    assert_allclose(share @ bent**2, 1.0, rtol=1e-10)
+    for j in range(4):
+        order = np.argsort(columns[:, j])
+        assert (np.diff(bent[order, j]) >= -1e-12).all()
+        assert bent[order[0], j] < bent[order[-1], j]
+
+
+def test_bending_draws_in_long_tails_and_leaves_normal_and_binary_columns(columns):
+    bent = make_bent_basis(columns, np.ones(len(columns))).expand(columns)
+    assert np.corrcoef(bent[:, 0], columns[:, 0])[0, 1] > 0.998
+    assert_allclose(bent[:, 2], columns[:, 2], atol=1e-10)
+    low, high = np.quantile(columns[:, 1], [0.2, 0.8])
+    assert high - low < 0.05
+    low, high = np.quantile(bent[:, 1], [0.2, 0.8])
+    assert high - low > 0.5
+    assert bent[:, 1].max() < 0.8 * columns[:, 1].max()
+
+
+def test_a_row_of_weight_two_is_bent_like_two_rows(columns):
+    repeats = np.arange(len(columns)) % 3 + 1
+    weighted = make_bent_basis(columns, repeats.astype(float))
+    repeated = make_bent_basis(columns.repeat(repeats, axis=0), np.ones(int(repeats.sum())))
+    assert_allclose(weighted.expand(columns), repeated.expand(columns), atol=1e-10)
+
+
+def test_bent_columns_are_constant_beyond_their_range_and_nothing_where_they_have_one_value():
+    Z = np.column_stack([np.linspace(-2.0, 2.0, 50), np.zeros(50)])
+    new = np.array([[2.0, 0.0], [9.0, 1.0], [-2.0, 0.0], [-9.0, 1.0]])
+    bent = make_bent_basis(Z, np.ones(50)).expand(new)
+    assert_allclose(bent[[0, 2], 0], bent[[1, 3], 0])
+    assert_allclose(bent[:, 1], 0.0)
+
+
+def test_a_row_of_hardly_any_weight_bends_nothing_to_infinity(rng):
+    z, s = rng.normal(size=(40, 1)), np.ones(40)
+    z[0], s[0] = 9.0, 1e-30
+    bent = make_bent_basis(z, s).expand(z)
+    assert np.isfinite(bent).all()
+    assert_allclose(bent[1:], make_bent_basis(z[1:], s[1:]).expand(z[1:]), atol=1e-6)
+
+
+def test_another_library_bends_the_same(columns):
+    basis = make_bent_basis(columns, np.ones(len(columns)))
+    there = basis.expand(array_api_strict.asarray(columns))
+    assert_allclose(np.asarray(there), basis.expand(columns), atol=1e-12)

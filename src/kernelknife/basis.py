@@ -9,6 +9,9 @@ numbers, one function per level for a column of few values. They are learned fro
 * a column of few values gets the indicators of its levels, so that their order and spacing do not
   matter.
 
+A kernel of distances sees every column through one function instead, which draws in its tails: see
+:func:`make_bent_basis`.
+
 All functions are centred on the training rows, and the mean square of ``|phi_j|`` is 1 there.
 Outside the range seen in training a curve stays at its last value, and a new level has no effect.
 """
@@ -21,7 +24,7 @@ from scipy.special import ndtri
 
 from kernelknife._support.arrays import like, namespace
 
-__all__ = ["Basis", "Curve", "Levels", "make_basis"]
+__all__ = ["Basis", "Curve", "Levels", "make_basis", "make_bent_basis"]
 
 GRID = 65  # points that a curve is tabulated at: a tenth of a standard deviation apart
 # A normal column has an interquartile range of 1.35 standard deviations; one of less than this
@@ -29,6 +32,7 @@ GRID = 65  # points that a curve is tabulated at: a tenth of a standard deviatio
 HEAVY_TAILED = 0.9
 QUANTILES = 33  # of a heavy-tailed column, that its ranks are interpolated through
 WORKING_NUMBERS = 4_000_000  # size of the array of kernel values made at a time
+SMALLEST_RANK = 1e-9  # of a row, as a share of all: six standard deviations out
 SMALL_EIGENVALUE = 1e-10  # share of the largest below which a direction of the knots is rounding
 
 
@@ -169,6 +173,46 @@ def make_basis(
         for j, curve in zip(columns, curves, strict=True):
             functions[j] = curve
     return Basis(tuple(functions))
+
+
+def make_bent_basis(Z: np.ndarray, s: np.ndarray) -> Basis:
+    """Learn one increasing function of every column: the mean of the column and its normal scores.
+
+    Distances between raw values are those of the few rows in a long tail, and distances between
+    ranks forget by how much values differ. The mean of both keeps the bulk of a column apart and
+    its tails within reach. A normal column stays as it is, and so does a column of two values.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n, p)
+        Standardised training rows.
+    s : ndarray of shape (n,)
+        Their weights, positive.
+    """
+    share = s / s.sum()
+    return Basis(tuple(_bent(z, share) for z in Z.T))
+
+
+def _bent(z: np.ndarray, share: np.ndarray) -> Curve | Levels:
+    values, which = np.unique(z, return_inverse=True)
+    if len(values) == 1:
+        # Only other rows than these have other values: nothing is known of them.
+        return Levels(values, np.zeros((1, 1)))
+    mass = np.bincount(which, share)
+    # In the middle of its own mass, so that equal values have one rank, and no end is infinite,
+    # not even that of a row with hardly any weight.
+    ranks = np.clip(np.cumsum(mass) - 0.5 * mass, SMALLEST_RANK, 1.0 - SMALLEST_RANK)
+    scores = ndtri(ranks)
+    bent = _standardised(values, mass) + _standardised(scores, mass)
+    kept = np.unique(np.linspace(0, len(values) - 1, GRID).round().astype(int))
+    table = np.interp(values, values[kept], bent[kept])
+    return Curve(values[kept], _standardised(table, mass)[kept][:, None])
+
+
+def _standardised(values: np.ndarray, mass: np.ndarray) -> np.ndarray:
+    """Return values of mean 0 and mean square 1, each of them with a share of the rows."""
+    centred = values - mass @ values
+    return centred / np.sqrt(max(float(mass @ (centred * centred)), 1e-300))
 
 
 def _few_values(z: np.ndarray, most: int) -> np.ndarray | None:

@@ -166,7 +166,7 @@ def decompose(
 
 def _order(machine: Machine) -> int:
     """Return how many columns act together at most; raise for kernels without effects."""
-    order = machine.kernel.order if machine.kernel.expands else 0
+    order = machine.kernel.order
     if not order:
         raise ValueError(
             f"{machine.kernel!r} is one joint function of its columns and has no separate effects: "

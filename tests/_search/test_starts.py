@@ -7,7 +7,7 @@ from kernelknife import knife_path
 from kernelknife._problem import ExactProblem, Features
 from kernelknife._search import starts
 from kernelknife.datasets import make_skin_of_orange
-from kernelknife.kernels import RBF, Linear, Polynomial
+from kernelknife.kernels import RBF, Anova, Joint, Linear, Polynomial
 from kernelknife.losses import SquaredLoss
 from kernelknife.solvers import Eliminate
 
@@ -137,3 +137,13 @@ def test_a_rugged_kernel_is_reached_over_smaller_penalties():
     solution = starts.solve_from(problem, solver, start, 10.0)
     assert solution.objective < 50.0 < 60.0 < at_once.objective
     assert set(range(4)) <= set(np.flatnonzero(solution.w))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "first"),
+    [(RBF(), ["scaled", "laplace"]), (Joint(), ["scaled", "laplace"]), (Anova(), ["twin"])],
+)
+def test_joint_functions_start_with_the_laplace_kernel_and_effects_with_their_twin(kernel, first):
+    X = uniform(100, 6, 13)
+    problem = ExactProblem(X, np.sin(3.0 * X[:, :1]), kernel, SquaredLoss())
+    assert [start.name for start in starts.make_starts(problem)][: len(first)] == first

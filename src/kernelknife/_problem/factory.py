@@ -114,7 +114,7 @@ def _features_of(prepared: Prepared) -> Features:
     """Return whose weight each column carries that the kernel sees."""
     columns, groups, costs = prepared.columns, prepared.groups, prepared.costs
     squared = not prepared.kernel.linear_in_weights
-    if columns.basis is None:
+    if columns.n_seen == len(columns.index):  # one column, or one function of it, per column
         return Features.of_columns(columns.n_seen, groups, costs, squared=squared)
     # A weight costs what its columns cost, however many functions they are seen through.
     p = len(columns.index)

@@ -197,7 +197,7 @@ def _make_starts(problem: Problem, settings: StartSettings) -> list[Start]:
         starts.append(Start("given", np.asarray(start, dtype=float), relaxes=False))
     elif problem.convex:
         return [Start("scaled", scaled_weights(problem), relaxes=False)]
-    elif problem.kernel.expands:
+    elif problem.kernel.order:
         starts += _starts_of_effects(problem, settings)
     else:
         if start in ("auto", "scaled"):

@@ -7,7 +7,8 @@ form        ``s(x, z)``                                 kernels
 ==========  ==========================================  ==============================
 dot         ``sum_j v_j x_j z_j``                       linear, polynomial, sigmoid; additive and
                                                         ANOVA on functions of the columns
-distance    ``sum_j v_j (x_j - z_j)**2``                Gaussian, Matern, rational quadratic
+distance    ``sum_j v_j (x_j - z_j)**2``                Gaussian, Matern, rational quadratic; joint
+                                                        on one function of each column
 absolute    ``sum_j v_j abs(x_j - z_j)``                Laplace
 ==========  ==========================================  ==============================
 
@@ -42,7 +43,7 @@ array([1])
 
 from kernelknife.kernels.additive import Additive, Anova
 from kernelknife.kernels.base import Kernel
-from kernelknife.kernels.distance import RBF, Laplace, Matern, RationalQuadratic
+from kernelknife.kernels.distance import RBF, Joint, Laplace, Matern, RationalQuadratic
 from kernelknife.kernels.dot import Linear, Polynomial, Sigmoid
 from kernelknife.kernels.registry import KERNELS, check_kernel
 
@@ -51,6 +52,7 @@ __all__ = [
     "RBF",
     "Additive",
     "Anova",
+    "Joint",
     "Kernel",
     "Laplace",
     "Linear",

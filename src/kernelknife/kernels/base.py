@@ -39,7 +39,10 @@ class Kernel(BaseEstimator, ABC):
         neither matrix, None in their place. If the form is that of inner products, its matrix is
         a product of few columns.
     expands : bool
-        Whether the kernel sees a column through several functions of it, its basis.
+        Whether the kernel sees a column through functions of it, its basis.
+    order : int
+        Largest number of columns that act together where a machine is a sum of effects with names;
+        0 for a joint function of all columns.
     rugged : bool
         Whether the objective has so many local minima that the way to a penalty matters: weights
         are then found twice, at once and over smaller penalties, in a fit and once along a path.
@@ -72,6 +75,7 @@ class Kernel(BaseEstimator, ABC):
     indefinite = False
     identity = False
     expands = False
+    order = 0
     rugged = False
     words = "one joint function of the columns"
     curve: Any = None

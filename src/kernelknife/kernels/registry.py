@@ -13,6 +13,7 @@ KERNELS = {
     "additive": additive.Additive,
     "anova": additive.Anova,
     "rbf": distance.RBF,
+    "joint": distance.Joint,
     "polynomial": dot.Polynomial,
     "laplace": distance.Laplace,
     "matern": distance.Matern,

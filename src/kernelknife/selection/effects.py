@@ -26,8 +26,7 @@ SURFACE_ROWS = 120  # dots on a surface; more would hide it
 
 def order_of(model) -> int:
     """Return how many columns of a model act together at most, 0 for one joint function."""
-    kernel = check_kernel(model.kernel)
-    return kernel.order if kernel.expands else 0
+    return check_kernel(model.kernel).order
 
 
 def find_effects(model, encoder, X, names, random_state) -> tuple[Effect, ...]:
