@@ -26,13 +26,13 @@ from joint import draw, draws
 
 from kernelknife import KnifeClassifier, KnifeClassifierCV, KnifeRegressor, KnifeRegressorCV
 from kernelknife._choice import FOLD_TOL
+from kernelknife._choice.settings import MOST_RELAXED
 from kernelknife._fitting import make_solver, prepare_job, publish_machine, trace_path
 from kernelknife._search import equal_weights, refit_without_penalty
 
 NAME = "ceiling"
 LIMITS = {"half": 0.5, "all": 1.0}  # largest share of the columns that a machine may have
 HALVINGS = 5
-MOST_REFITTED = 50  # features of a machine that the folds refit without the penalty
 
 
 def finished_lines(search):
@@ -53,7 +53,7 @@ def machines(A, y, kernel, alpha, penalties, classes):
     job, solver = prepare_job(template, A, y), make_solver(template)
     points = trace_path(template, job, penalties).points
     relaxed = {(point.w > 0).tobytes(): point.w for point in points}
-    few = [w for w in relaxed.values() if 0 < np.count_nonzero(w) <= MOST_REFITTED]
+    few = [w for w in relaxed.values() if 0 < np.count_nonzero(w) <= MOST_RELAXED]
     solutions = [*points, *(refit_without_penalty(job.problem, solver, w) for w in few)]
     for solution in [*solutions, equal_weights(job.problem)]:
         model = copy(template)
