@@ -174,9 +174,8 @@ class Joint(Matern):
     -----
     Measured columns often have a few far values, and between these the Gaussian kernel of
     standardised columns spends most of its distance. Functions of measured columns are seldom as
-    smooth as that kernel assumes, either. On measured tables searches with this kernel alone had
-    lower errors (``benchmarks/joint.py``); where columns are normal and functions smooth the
-    Gaussian kernel does better.
+    smooth as that kernel assumes, either. Where columns are normal and functions smooth the
+    Gaussian kernel does better, and which of them suits a table is best left to folds.
 
     Examples
     --------
