@@ -40,6 +40,7 @@ sphinx_gallery_conf = {
     "gallery_dirs": "gallery",
     "filename_pattern": "plot_",
     "abort_on_example_error": True,
+    "reset_modules": ("matplotlib", "strict.warnings_as_errors"),
     "remove_config_comments": True,
     "show_memory": False,
     "within_subsection_order": "FileNameSortKey",

@@ -1,0 +1,19 @@
+"""Examples of the gallery may not warn: the tests leave it to the gallery to run them."""
+
+import warnings
+
+__all__ = ["warnings_as_errors"]
+
+
+def warnings_as_errors(gallery_conf, example):
+    """Turn warnings into errors before an example runs.
+
+    Parameters
+    ----------
+    gallery_conf : dict
+        Of sphinx-gallery.
+    example : str
+        Name of its file.
+    """
+    warnings.simplefilter("error", UserWarning)
+    warnings.simplefilter("error", RuntimeWarning)
