@@ -1,7 +1,5 @@
 """Runs of lines on folds: the rows of a first look, and what is remembered of the starts."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -44,25 +42,6 @@ def test_a_start_is_common_where_it_won_in_every_fold(seed, expected):
     }
     assert runner.common_start("rbf") == expected == (names.pop() if len(names) == 1 else None)
     assert runner.common_start("linear") is None  # it has not run
-
-
-@pytest.mark.parametrize(("seed", "expected"), [(0, "auto"), (1, "scaled")])
-def test_a_new_fold_tries_the_common_start_alone(monkeypatch, seed, expected):
-    runner = make_runner(seed)
-    runner([([line_of("rbf", 0.1)], fold) for fold in range(2)], first_look=True)
-    if expected == "auto":
-        runner._starts["rbf", 1] = replace(runner._starts["rbf", 1], name="another")
-    seen = []
-
-    def spy(lines, *rest):
-        seen.append([line.template.start for line in lines])
-        return score_lines(lines, *rest)
-
-    monkeypatch.setattr(running, "score_lines", spy)
-    lines = [line_of("rbf", 0.1), line_of("rbf", 1.0)]
-    runner([(lines, 2), (lines, 0), ([line_of("linear", 1.0)], 2)], first_look=False)
-    # The second batch goes on from its own start, and the linear kernel has none yet.
-    assert seen == [[expected] * 2, ["auto"] * 2, ["auto"]]
 
 
 def test_few_training_rows_are_all_looked_at(monkeypatch):

@@ -85,19 +85,3 @@ def test_what_may_become_of_the_weights_begins_with_the_simplest():
     assert weightings_to_compare("auto", True) == ("penalised", "relaxed", "equal")
     assert weightings_to_compare(True, False) == ("relaxed",)
     assert weightings_to_compare(False, True) == ("penalised", "equal")
-
-
-@pytest.mark.parametrize(
-    ("chosen", "start", "expected"),
-    [
-        ({}, "scaled", "scaled"),
-        ({}, "products", "auto"),  # which nobody can ask for alone
-        ({}, None, "auto"),
-        ({"start": "laplace"}, "scaled", "laplace"),
-        ({"n_starts": 3}, "scaled", "auto"),
-    ],
-)
-def test_a_line_starts_where_others_did_unless_the_user_chose(chosen, start, expected):
-    line = Line("rbf", KnifeRegressor(**chosen), np.arange(3.0), ("penalised",))
-    assert line.started_at(start).template.start == expected
-    assert line.template.start == chosen.get("start", "auto")

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from kernelknife._choice.folds import Data
 from kernelknife._choice.pick import Pick
 from kernelknife._choice.settings import EQUAL, PENALISED, RELAXED, Line
-from kernelknife._fitting import Job, make_solver, prepare_job, publish, trace_path
+from kernelknife._fitting import STARTS, Job, make_solver, prepare_job, publish, trace_path
 from kernelknife._search import Trace, equal_weights, refit_without_penalty
 from kernelknife._support.progress import SILENT, Task
 from kernelknife.solvers import Solution
@@ -26,10 +26,16 @@ def follow_line(line: Line, job: Job, start: str | None = None, task: Task = SIL
     job : Job
         The prepared rows, with the kernel and alpha of the line.
     start : str, default=None
-        The start that was the best in all folds, None where they differ: see ``Line.started_at``.
+        The start that was the best in all folds, None where they differ. It is the only one that is
+        tried, unless the user has chosen the starts.
     task : Task
     """
-    return trace_path(line.started_at(start).template, job, line.penalties, task=task)
+    tracing = line.template
+    given = tracing.start
+    chooses = isinstance(given, str) and given == "auto" and not tracing.n_starts
+    if chooses and start in STARTS:
+        tracing = clone(tracing).set_params(start=start)
+    return trace_path(tracing, job, line.penalties, task=task)
 
 
 def settle(pick: Pick, trace: Trace, job: Job) -> Pick:

@@ -55,10 +55,6 @@ class Runner:
                     # So few rows are faster without centres.
                     lines = [line.with_options(n_centers=None) for line in lines]
                 begin = self._starts.get((lines[0].kernel, fold))
-                if begin is None:
-                    # Where every fold of the first look has the same best start, others have, too.
-                    start = self.common_start(lines[0].kernel)
-                    lines = [line.started_at(start) for line in lines]
                 child = parent.child("fold", len(lines), number=i)
                 jobs.append(delayed(score_lines)(lines, self.data, train, test, begin, child))
             results = Parallel(n_jobs=self.n_jobs)(jobs)

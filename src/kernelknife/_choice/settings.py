@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from kernelknife._fitting import STARTS
 from kernelknife._problem import Problem
 from kernelknife._search import sparsest_state
 from kernelknife._support.checks import check_number
@@ -89,18 +88,6 @@ class Line:
     def with_options(self, **options: Any) -> "Line":
         """Return the line with other options of its estimator."""
         return replace(self, template=copy(self.template).set_params(**options))
-
-    def started_at(self, start: str | None) -> "Line":
-        """Return the line with one start alone, unless it is the user who chose the starts.
-
-        Parameters
-        ----------
-        start : str or None
-            The start that was the best wherever the kernel has run, None where they differ.
-        """
-        given = self.template.start
-        ours = isinstance(given, str) and given == "auto" and not self.template.n_starts
-        return self.with_options(start=start) if ours and start in STARTS else self
 
     def from_penalty(self, least: float) -> "Line":
         """Return the line without penalties below one, except for no penalty at all."""
