@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from kernelknife._prepare import prepare
 from kernelknife._rows.arrays import ArrayRows
-from kernelknife.kernels import RBF, Polynomial
+from kernelknife.kernels import RBF, Additive, Joint, Polynomial
 from kernelknife.losses import Hinge, HuberizedHinge, SquaredHinge, SquaredLoss
 
 
@@ -63,3 +63,22 @@ def test_a_loss_that_is_not_smooth_has_one_in_its_place(rows):
 def test_one_row_is_refused(rows):
     with pytest.raises(ValueError, match=r"1 sample\(s\) while at least 2"):
         prepare(ArrayRows(rows.X[:1], rows.y[:1]), RBF(), SquaredLoss())
+
+
+@pytest.mark.parametrize("kernel", [Additive(), Joint()], ids=["additive", "joint"])
+def test_functions_of_columns_are_learned_on_rows_that_count(rng, kernel):
+    """They are learned on some of many rows, and of few that count they need every one."""
+    X, s = rng.normal(size=(5000, 2)), np.zeros(5000)
+    s[rng.choice(5000, 40, replace=False)] = 1.0
+    ready = prepare(ArrayRows(X, X[:, 0], s), kernel, SquaredLoss())
+    alone = prepare(ArrayRows(X[s > 0], X[s > 0, 0]), kernel, SquaredLoss())
+    assert_allclose(ready.columns.take(X[:50]), alone.columns.take(X[:50]), atol=1e-9)
+
+
+def test_rows_that_were_looked_at_in_vain_are_said(rng):
+    s = np.zeros(5000)
+    s[[1, 3, 4]] = 1.0  # of the first rows 0, 2 and 5 are looked at
+    rows = ArrayRows(rng.normal(size=(5000, 2)), np.arange(5000.0), s)
+    rows.counted = None  # as for rows whose weights are known by reading alone
+    with pytest.raises(ValueError, match="None of the 2000 rows that were looked at has"):
+        prepare(rows, Additive(), SquaredLoss())

@@ -22,6 +22,19 @@ def test_all_rows_as_centers_fit_like_the_exact_method(kernel, loss, planted):
     assert_allclose(ours.weights_, exact.weights_, atol=1e-3)
 
 
+def test_centers_are_rows_that_count(planted):
+    """Rows of weight zero change nothing, not even by which others are drawn."""
+    X, y = planted
+    at = np.arange(0, 6000, 20)  # 300 rows that count among 6,000
+    many, targets, s = np.zeros((6000, 8)), np.zeros(6000), np.zeros(6000)
+    many[at], targets[at], s[at] = X[:300], y[:300], 1.0
+    options = {"n_centers": 40, "sparsity": 5.0, "random_state": 0}
+    among = KnifeRegressor(**options).fit(many, targets, s)
+    alone = KnifeRegressor(**options).fit(X[:300], y[:300])
+    assert_array_equal(among.support_vectors_rows_, at[alone.support_vectors_rows_])
+    assert_allclose(among.predict(X[:50]), alone.predict(X[:50]), atol=1e-6)
+
+
 def test_centers_chosen_anew_in_the_geometry_of_the_weights(planted):
     X, y = planted
     model = KnifeRegressor(n_centers=60, sparsity=10.0, refresh_centers=True).fit(X, y)

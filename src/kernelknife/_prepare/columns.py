@@ -15,7 +15,14 @@ from kernelknife._rows import Block, Rows, RowsError, Sample
 from kernelknife._support.arrays import like, namespace, take_columns, to_host
 from kernelknife.basis import Basis
 
-__all__ = ["Columns", "Moments", "check_finite", "even_sample", "measure_columns"]
+__all__ = [
+    "Columns",
+    "Moments",
+    "check_finite",
+    "even_sample",
+    "measure_columns",
+    "rows_to_look_at",
+]
 
 SHIFT_ROWS = 1000  # rows that suggest the means: a rough mean is enough to save all digits
 LARGEST_RAW_VALUE = 1e50  # kernels and losses of larger values overflow
@@ -169,6 +176,11 @@ def measure_moments(rows: Rows) -> Moments:
 def even_sample(n: int, size: int) -> np.ndarray:
     """Return at most ``size`` of ``n`` row numbers, evenly spread."""
     return np.unique(np.linspace(0, n - 1, min(n, size)).astype(int))
+
+
+def rows_to_look_at(rows: Rows, size: int) -> np.ndarray:
+    """Return at most ``size`` row numbers, evenly spread over the rows that count."""
+    return rows.numbers(even_sample(rows.n_counted, size))
 
 
 def column_extremes(block: Block, index: np.ndarray) -> tuple:

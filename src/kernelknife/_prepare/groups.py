@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelknife._prepare.columns import even_sample
+from kernelknife._prepare.columns import rows_to_look_at
 from kernelknife._rows import Rows, Sample
 from kernelknife.groups import CorrelatedGroups
 from kernelknife.kernels import Kernel
@@ -79,7 +79,7 @@ def find_groups(feature_groups: Any, rows: Rows, kernel: Kernel) -> Grouping | N
             )
         feature_groups = CorrelatedGroups()
     if isinstance(feature_groups, CorrelatedGroups):
-        index = even_sample(rows.shape[0], feature_groups.most_rows)
+        index = rows_to_look_at(rows, feature_groups.most_rows)
         labels, medoids = rows.fetch(
             rows.apply(_find_correlated, rows.sample(index), feature_groups, kernel)
         )

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelknife._prepare.columns import Columns, even_sample, measure_columns
+from kernelknife._prepare.columns import Columns, measure_columns, rows_to_look_at
 from kernelknife._prepare.groups import Grouping, check_costs, column_names, find_groups
 from kernelknife._prepare.targets import TargetEncoder, measure_targets
 from kernelknife._rows import Rows, Sample
@@ -167,12 +167,17 @@ def _measure_basis(
     rows: Rows, columns: Columns, kernel: Kernel, groups: np.ndarray | None
 ) -> Basis:
     """Return the functions of the columns that the kernel asks for, learned where the rows are."""
-    sample = rows.sample(even_sample(rows.shape[0], BASIS_ROWS))
+    sample = rows.sample(rows_to_look_at(rows, BASIS_ROWS))
     basis = rows.fetch(rows.apply(_basis_of, sample, columns, kernel))
     return basis if groups is None else basis.shared(groups)
 
 
 def _basis_of(sample: Sample, columns: Columns, kernel: Kernel) -> Basis:
     counted = np.flatnonzero(np.asarray(sample.s) > 0)
+    if not len(counted):
+        raise ValueError(
+            f"None of the {len(sample.s)} rows that were looked at has a positive sample weight, "
+            f"so that the functions of {kernel!r} cannot be learned: leave out rows of weight zero."
+        )
     s = np.asarray(sample.s, dtype=float)[counted]
     return kernel.make_basis(columns.take(np.asarray(sample.X)[counted]), s)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelknife._prepare.columns import Columns, even_sample
+from kernelknife._prepare.columns import Columns, rows_to_look_at
 from kernelknife._problem.base import (
     Fit,
     Linearization,
@@ -191,7 +191,7 @@ class CentredProblem(Problem):
         single: bool = False,
     ) -> ExactProblem:
         """Return the exact problem on some of the rows, perhaps with another kernel."""
-        index = rows_of_sample(self.n_rows, most_rows, seed)
+        index = self.rows.numbers(rows_of_sample(self.rows.n_counted, most_rows, seed))
         sample = self.rows.fetch(self.rows.sample(index))
         counted = np.flatnonzero(sample.s)
         X = self.columns.take(sample.X[counted])
@@ -214,9 +214,10 @@ class CentredProblem(Problem):
 
     def run_on_sample(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Run ``function(problem on some of the rows, ...)`` where the rows are."""
-        if self.n_rows <= WORTH_A_SAMPLE * self.sample_rows:
+        n = self.rows.n_counted
+        if n <= WORTH_A_SAMPLE * self.sample_rows:
             return None
-        index = rows_of_sample(self.n_rows, self.sample_rows, self.seed)
+        index = self.rows.numbers(rows_of_sample(n, self.sample_rows, self.seed))
         without_rows = self._variant(rows=None)
         sample = self.rows.sample(index)
         place = self.rows.place if self.rows.on_device else None
@@ -262,7 +263,7 @@ class CentredProblem(Problem):
     @cached_property
     def null_value(self) -> float:
         """Objective of the best constant machine, from some of the rows: a scale."""
-        sample = self.rows.sample(even_sample(self.n_rows, NULL_ROWS))
+        sample = self.rows.sample(rows_to_look_at(self.rows, NULL_ROWS))
         arguments = (self.loss, self.fit_intercept, self.total_weight)
         return self.rows.fetch(self.rows.apply(_null_of, sample, *arguments))
 

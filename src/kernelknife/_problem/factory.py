@@ -192,9 +192,8 @@ def _pick_centers(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return standardised centres and their row numbers, chosen where the rows are."""
     rng = np.random.default_rng(choice.seed)
-    n = rows.shape[0]
-    size = min(n, max(CANDIDATE_ROWS, CANDIDATES_PER_CENTER * m))
-    index = np.sort(rng.choice(n, size, replace=False))
+    size = min(rows.n_counted, max(CANDIDATE_ROWS, CANDIDATES_PER_CENTER * m))
+    index = rows.numbers(np.sort(rng.choice(rows.n_counted, size, replace=False)))
     arguments = (index, columns, m, choice.centers, kernel, v, choice.seed)
     return rows.fetch(rows.apply(_centers_of, rows.sample(index), *arguments))
 

@@ -57,6 +57,7 @@ class ArrayRows(LocalRows):
         self.y = np.zeros(len(X)) if y is None else np.asarray(y)
         self.s = np.ones(len(X)) if s is None else s
         self.shape = (X.shape[0], X.shape[1])
+        self.counted = _rows_that_count(self.s)
         self.names = names
         self.block_rows = block_rows
         self._memory: dict = {}
@@ -136,6 +137,7 @@ class DeviceRows(Rows):
         self.host_y = np.zeros(n) if y is None else np.asarray(y)
         self.host_s = np.ones(n) if s is None else np.asarray(s, dtype=float)
         self.s = like(self.host_s, X)
+        self.counted = _rows_that_count(self.host_s)
         # Targets that have not been encoded may be texts, which no device holds.
         self.y = like(self.host_y, X) if self.host_y.dtype.kind == "f" else self.host_y
         self.shape = (n, X.shape[1])
@@ -231,3 +233,8 @@ def _explained_memory_errors(n_centers: int | None) -> Iterator[None]:
             f"The device ran out of memory with {so_many} centres: lower n_centers, free other "
             "arrays on it, or fit from host memory."
         ) from error
+
+
+def _rows_that_count(s: np.ndarray) -> np.ndarray | None:
+    """Return the numbers of the rows with a positive weight, None where all have one."""
+    return np.flatnonzero(np.asarray(s) > 0) if np.any(np.asarray(s) == 0) else None

@@ -99,12 +99,25 @@ class Rows(ABC):
         Whether all rows lie in the memory of this process, so that the exact method can have them.
     on_device : bool
         Whether they lie in the memory of a device such as a GPU.
+    counted : ndarray of int or None
+        Numbers of the rows with a positive weight; None where that is all of them, or where only
+        reading them tells.
     """
 
     shape: tuple[int, int]
     names: np.ndarray | None = None
     in_memory = False
     on_device = False
+    counted: np.ndarray | None = None
+
+    @property
+    def n_counted(self) -> int:
+        """Number of rows to draw a sample from: those with a positive weight, as far as known."""
+        return self.shape[0] if self.counted is None else len(self.counted)
+
+    def numbers(self, index: np.ndarray) -> np.ndarray:
+        """Return the numbers of some of the rows that count."""
+        return index if self.counted is None else self.counted[index]
 
     @abstractmethod
     def total(
