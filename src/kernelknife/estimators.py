@@ -331,8 +331,8 @@ class KnifeRegressor(RegressorMixin, _BaseKnife):
     ----------
     kernel : str or Kernel, default="rbf"
         "rbf" is one joint function of the selected columns, "additive" a sum of separate
-        effects, "anova" such a sum with interactions of pairs. Also "linear", "polynomial",
-        "laplace", "matern", "rational_quadratic", "sigmoid", or an object from
+        effects, "anova" such a sum with interactions of pairs. Also "joint", "linear",
+        "polynomial", "laplace", "matern", "rational_quadratic", "sigmoid", or an object from
         :mod:`kernelknife.kernels`.
     loss : str or Loss, default=None
         "squared" (what None stands for), "huber", or an object from

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
-from kernelknife import knife_path
+from kernelknife import KnifeRegressor, knife_path
+from kernelknife._fitting import prepare_job
 from kernelknife._problem import ExactProblem, Features
 from kernelknife._search import starts
 from kernelknife.datasets import make_skin_of_orange
@@ -147,3 +149,17 @@ def test_joint_functions_start_with_the_laplace_kernel_and_effects_with_their_tw
     X = uniform(100, 6, 13)
     problem = ExactProblem(X, np.sin(3.0 * X[:, :1]), kernel, SquaredLoss())
     assert [start.name for start in starts.make_starts(problem)][: len(first)] == first
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "joint"])
+def test_starts_see_every_column_of_a_group(kernel):
+    """Two groups act together by their second columns."""
+    X = uniform(150, 12, 14)
+    model = KnifeRegressor(kernel, feature_groups=np.arange(12) // 2)
+    problem = prepare_job(model, X, X[:, 1] * X[:, 3], np.ones(150)).problem
+    lifted = starts.product_weights(problem, np.zeros(6))
+    assert_array_equal(np.flatnonzero(lifted), [0, 1])
+    # Both starts have two typical rows as far apart.
+    weights, _ = starts.laplace_weights(problem)
+    scaled = starts.scaled_weights(problem)
+    assert weights @ weights == pytest.approx(scaled @ scaled)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.gaussian_process.kernels import Matern as GPMatern
 from sklearn.gaussian_process.kernels import RationalQuadratic as GPRationalQuadratic
 from sklearn.metrics import pairwise
@@ -72,7 +72,8 @@ def test_a_far_row_moves_the_gaussian_machine_and_not_the_joint_one(rng):
 
 def test_the_joint_kernel_has_one_function_per_column_and_no_effects(rng):
     X = rng.normal(size=(50, 3))
-    model = KnifeRegressor("joint").fit(X, X[:, 0])
+    model = KnifeRegressor("joint", learn_weights=False).fit(X, X[:, 0])
     assert Joint().order == 0
+    assert_array_equal(model._machine.columns.basis.widths, [1, 1, 1])
     with pytest.raises(ValueError, match="one joint function of its columns"):
         model.effects()

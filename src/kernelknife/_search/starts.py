@@ -100,8 +100,8 @@ def _scaled_weight(problem: Problem, n_columns: int) -> float:
 def laplace_weights(problem: Problem, seed: int | None = None) -> tuple[np.ndarray | None, int]:
     """Return weights found with the Laplace kernel, whose landscape is far kinder.
 
-    They are scaled so that their squares sum to 1/2 over the columns, and come with the
-    factorisations spent; None where the Laplace kernel keeps nothing.
+    They are scaled so that two typical rows have a weighted squared distance of 1, and come with
+    the factorisations spent; None where the Laplace kernel keeps nothing.
     """
     # A start need not be exact, and single precision is twice as fast here.
     twin = problem.subsample(LAPLACE_ROWS, seed, kernel=Laplace(), single=True)
@@ -125,8 +125,9 @@ def laplace_weights(problem: Problem, seed: int | None = None) -> tuple[np.ndarr
         solves += again.inner.solves + result.n_solves
     if not w.any():
         return None, solves
-    columns = twin.features.everything.spread(w)
-    return np.minimum(w * np.sqrt(0.5 / (columns @ columns)), 1.0), solves
+    # The functions of a group of columns are together as large as one standardised column.
+    v = w if problem.kernel.expands else twin.features.everything.spread(w)
+    return np.minimum(w * np.sqrt(0.5 / (v @ v)), 1.0), solves
 
 
 def twin_weights(problem: Problem, seed: int | None = None) -> tuple[np.ndarray | None, int]:
@@ -159,22 +160,22 @@ def product_weights(
     None where there are none, or where ``base`` has them on top already. Many rows or columns
     make do with a random subset of the rows.
     """
-    expands = problem.kernel.expands
-    n_looked_at = problem.n_weights if expands else problem.n_columns
+    has_effects = problem.kernel.order > 0
+    n_looked_at = problem.n_weights if has_effects else problem.n_columns
     most = min(PRODUCT_ROWS, affordable_rows(n_looked_at, problem.n_outputs))
     if not most:
         return None
     twin = problem.subsample(most, seed)
     everything, X = twin.features.everything, twin.centers
-    if expands and everything.first is not None:
+    if has_effects and everything.first is not None:
         # The first function of a column rises or falls with it, and stands for the column.
         X = X[:, everything.columns[everything.first]]
     columns = interacting_features(X, twin.Y, twin.sample_weight)
     n_columns, weights = len(columns), columns
     owner = twin.features.owner
-    if owner is not None and not expands:
+    if owner is not None and not has_effects:
         weights = np.unique(owner[columns])
-        n_columns = int(np.isin(owner, weights).sum())
+        n_columns = len(weights) if problem.kernel.expands else int(np.isin(owner, weights).sum())
     if not len(weights) or base[weights].min() > np.delete(base, weights).max(initial=0.0):
         return None
     w = base * np.sqrt(0.5)

@@ -163,7 +163,8 @@ class Joint(Matern):
 
     It is the Matern kernel of smoothness 3/2, and every column is seen through one increasing
     function that is learned from the training rows: the mean of the standardised column and its
-    normal scores. Beyond the range seen in training that function stays at its last value.
+    normal scores. Beyond the range of the rows that it is learned from, at most 2,000, that
+    function stays at its last value.
 
     Parameters
     ----------
