@@ -6,7 +6,7 @@ __all__ = ["warnings_as_errors"]
 
 
 def warnings_as_errors(gallery_conf, example):
-    """Turn warnings into errors before an example runs.
+    """Turn warnings into errors before an example runs, but those for developers.
 
     Parameters
     ----------
@@ -15,5 +15,5 @@ def warnings_as_errors(gallery_conf, example):
     example : str
         Name of its file.
     """
-    warnings.simplefilter("error", UserWarning)
-    warnings.simplefilter("error", RuntimeWarning)
+    for category in (UserWarning, RuntimeWarning, FutureWarning):
+        warnings.simplefilter("error", category)
