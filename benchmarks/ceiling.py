@@ -109,9 +109,7 @@ def summarise(rows):
     peers = [min(float(row["RBF SVM"]), float(row["random forest"])) for row in rows]
     kinds = ["kernelknife", *(f"chosen by other rows, {limit}" for limit in LIMITS)]
     for kind in [*kinds, "RBF SVM", "random forest"]:
-        # As everywhere on these tables, a hundredth stands for no error at all.
-        errors = np.maximum([float(row[kind]) for row in rows], 0.01)
-        ratios = errors / np.maximum(peers, 0.01)
+        ratios = tables.floored([float(row[kind]) for row in rows]) / tables.floored(peers)
         print(
             f"{kind}: over the better of SVM and forest {np.median(ratios):.3f} in the median, "
             f"{np.exp(np.log(ratios).mean()):.3f} in the geometric mean"

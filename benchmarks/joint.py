@@ -108,8 +108,7 @@ def summarise(rows):
             for what in ("error", "selected")
         )
         columns = np.array([float(cells[(*key, "rbf")]["columns"]) for key in mine])
-        # As everywhere on these tables, a hundredth stands for no error at all.
-        ratios = np.log(np.maximum(errors[:, 1], 0.01) / np.maximum(errors[:, 0], 0.01))
+        ratios = np.log(tables.floored(errors[:, 1]) / tables.floored(errors[:, 0]))
         shares = np.median(kept / columns[:, None], axis=0)
         print(
             f"{source}: {len(mine)} draws of {len({key[1] for key in mine})} tables, error of the "

@@ -18,7 +18,7 @@ import warnings
 import numpy as np
 from _common import RESULTS, write
 from sklearn.model_selection import train_test_split
-from tables import CHOOSING, judge, load, methods, prepare
+from tables import CHOOSING, floored, judge, load, methods, prepare
 
 from kernelknife import KnifeClassifier, KnifeClassifierCV
 
@@ -106,7 +106,7 @@ def summarise(rows):
             row = cells[(*key, method)]
             peers = [float(cells[(*key, p)]["error"]) for p in ("RBF SVM", "random forest")]
             errors.append(float(row["error"]))
-            ratios.append(max(errors[-1], 0.01) / max(min(peers), 0.01))
+            ratios.append(floored(errors[-1]) / floored(min(peers)))
             shares.append(int(row["selected"]) / int(row["columns"]))
         print(
             f"{method}: error {np.mean(errors):.4f}, over the better of SVM and forest "

@@ -75,10 +75,11 @@ def test_functions_of_columns_are_learned_on_rows_that_count(rng, kernel):
     assert_allclose(ready.columns.take(X[:50]), alone.columns.take(X[:50]), atol=1e-9)
 
 
-def test_rows_that_were_looked_at_in_vain_are_said(rng):
+@pytest.mark.parametrize("options", [{"kernel": Additive()}, {"feature_groups": "correlated"}])
+def test_rows_that_were_looked_at_in_vain_are_said(rng, options):
     s = np.zeros(5000)
     s[[1, 3, 4]] = 1.0  # of the first rows 0, 2 and 5 are looked at
     rows = ArrayRows(rng.normal(size=(5000, 2)), np.arange(5000.0), s)
     rows.counted = None  # as for rows whose weights are known by reading alone
-    with pytest.raises(ValueError, match="None of the 2000 rows that were looked at has"):
-        prepare(rows, Additive(), SquaredLoss())
+    with pytest.raises(ValueError, match="rows that were looked at has a positive sample weight"):
+        prepare(rows, **{"kernel": RBF(), "loss": SquaredLoss(), **options})

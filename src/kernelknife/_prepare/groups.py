@@ -91,8 +91,7 @@ def find_groups(feature_groups: Any, rows: Rows, kernel: Kernel) -> Grouping | N
 def _find_correlated(
     sample: Sample, groups: CorrelatedGroups, kernel: Kernel
 ) -> tuple[np.ndarray, np.ndarray]:
-    counted = np.flatnonzero(np.asarray(sample.s) > 0)
-    return groups.find(np.asarray(sample.X, dtype=float)[counted], kernel)
+    return groups.find(np.asarray(sample.X, dtype=float)[sample.counted()], kernel)
 
 
 def _name_groups(feature_groups: Any, labels: np.ndarray, names: np.ndarray) -> tuple[str, ...]:

@@ -173,11 +173,6 @@ def _measure_basis(
 
 
 def _basis_of(sample: Sample, columns: Columns, kernel: Kernel) -> Basis:
-    counted = np.flatnonzero(np.asarray(sample.s) > 0)
-    if not len(counted):
-        raise ValueError(
-            f"None of the {len(sample.s)} rows that were looked at has a positive sample weight, "
-            f"so that the functions of {kernel!r} cannot be learned: leave out rows of weight zero."
-        )
+    counted = sample.counted()
     s = np.asarray(sample.s, dtype=float)[counted]
     return kernel.make_basis(columns.take(np.asarray(sample.X)[counted]), s)

@@ -193,7 +193,7 @@ class CentredProblem(Problem):
         """Return the exact problem on some of the rows, perhaps with another kernel."""
         index = self.rows.numbers(rows_of_sample(self.rows.n_counted, most_rows, seed))
         sample = self.rows.fetch(self.rows.sample(index))
-        counted = np.flatnonzero(sample.s)
+        counted = sample.counted()
         X = self.columns.take(sample.X[counted])
         kernel = kernel or self.kernel
         return ExactProblem(

@@ -208,7 +208,7 @@ def _centers_of(
     v: np.ndarray,
     seed: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    counted = np.flatnonzero(np.asarray(sample.s) > 0)
+    counted = sample.counted()
     X = columns.take(sample.X[counted])
     chosen = choose_centers(X, m, how, kernel, v, seed)
     return X[chosen], index[counted[chosen]]

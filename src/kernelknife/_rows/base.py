@@ -57,6 +57,16 @@ class Sample:
     y: np.ndarray
     s: np.ndarray
 
+    def counted(self) -> np.ndarray:
+        """Return which rows have a positive weight; there must be one."""
+        index = np.flatnonzero(np.asarray(self.s) > 0)
+        if not len(index):
+            raise RowsError(
+                f"None of the {len(self.s)} rows that were looked at has a positive sample weight: "
+                "leave out rows of weight zero."
+            )
+        return index
+
 
 @dataclass(frozen=True)
 class Block:
