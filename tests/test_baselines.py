@@ -12,6 +12,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kernelknife._problem.coefficients import solve_columns
+from kernelknife._problem.factors import DenseMatrix
 from kernelknife.baselines import SIS, KernelRFE
 from kernelknife.datasets import make_linear, make_sinusoidal, make_skin_of_orange
 from kernelknife.kernels import RBF, Polynomial
@@ -54,7 +55,7 @@ def test_elimination_drops_what_changes_the_norm_least(rng):
     Z, Y = (X - X.mean(axis=0)) / X.std(axis=0), np.where(y == 1, 1.0, -1.0)[:, None]
     kernel, ones = RBF(gamma=1 / 6), np.ones(40)
     K = rbf_kernel(Z, gamma=1 / 6)
-    c = solve_columns(K, Y, ones, SquaredHinge(), 1.0, True).C[:, 0]
+    c = solve_columns(DenseMatrix(K), Y, ones, SquaredHinge(), 1.0, True).C[:, 0]
     kept = [[j for j in range(6) if j != gone] for gone in range(6)]
     expected = [abs(c @ (K - rbf_kernel(Z[:, rest], gamma=1 / 6)) @ c) for rest in kept]
     assert_allclose(KernelRFE()._changes(Z, Y, kernel, SquaredHinge(), ones), expected)

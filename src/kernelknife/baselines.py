@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernelknife._prepare import check_finite, infer_task, measure_columns, prepare
 from kernelknife._problem.coefficients import solve_columns
+from kernelknife._problem.factors import DenseMatrix
 from kernelknife._rows.arrays import ArrayRows
 from kernelknife._support.checks import check_number
 from kernelknife._support.threads import limited_blas
@@ -237,7 +238,7 @@ class KernelRFE(_Ranker):
         form = FORMS[kernel.form]
         S = form.matrix(Z, Z, np.ones(Z.shape[1]))
         K = kernel.profile(S)
-        C = solve_columns(K, Y, ones, loss, self.alpha, fit_intercept=True).C
+        C = solve_columns(DenseMatrix(K), Y, ones, loss, self.alpha, fit_intercept=True).C
         used = np.flatnonzero(C.any(axis=1))
         C, S, Z = C[used], S[np.ix_(used, used)], Z[used]
         product = C @ C.T

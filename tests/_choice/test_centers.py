@@ -7,6 +7,7 @@ from kernelknife.kernels import check_kernel
 from kernelknife.losses import check_loss
 
 RBF, SIGMOID = check_kernel("rbf"), check_kernel("sigmoid")
+CONVEX = [check_kernel("linear"), check_kernel("additive")]
 SQUARED, HINGE = check_loss("squared", "regression"), check_loss("hinge", "classification")
 
 
@@ -17,15 +18,21 @@ def test_few_rows_are_exact_and_the_chosen_machine_has_more_centres(n_rows, sear
     counts = CenterCounts("auto", SQUARED)
     assert counts.of_search(RBF, n_rows) == search
     assert counts.of_chosen(RBF, n_rows) == chosen
-    assert counts.may_search_exactly(n_rows) == (chosen is None)
+
+
+@pytest.mark.parametrize("kernel", CONVEX, ids=repr)
+def test_convex_kernels_are_searched_exactly_as_long_as_the_chosen_machine_is_exact(kernel):
+    counts = CenterCounts("auto", SQUARED)
+    assert counts.of_search(kernel, 3000) is counts.of_chosen(kernel, 3000) is None
+    assert (counts.of_search(kernel, 3001), counts.of_chosen(kernel, 3001)) == (300, 500)
 
 
 @pytest.mark.parametrize("given", [None, 40])
 def test_what_the_user_gives_holds_for_every_machine(given):
     counts = CenterCounts(given, SQUARED)
     for n_rows in (10, 10_000):
-        assert counts.of_search(RBF, n_rows) == counts.of_chosen(RBF, n_rows) == given
-        assert not counts.may_search_exactly(n_rows)
+        for kernel in (RBF, *CONVEX):
+            assert counts.of_search(kernel, n_rows) == counts.of_chosen(kernel, n_rows) == given
 
 
 def test_neither_the_hinge_nor_the_sigmoid_kernel_has_a_machine_on_centres():

@@ -64,12 +64,12 @@ def test_a_number_of_features_makes_a_line_of_one_setting(data):
     assert np.isnan(line.penalties).tolist() == [True]
 
 
-def test_an_additive_kernel_is_exact_where_centres_do_not_span_its_columns():
+def test_a_joint_kernel_has_centres_where_an_additive_one_is_exact():
     rng = np.random.default_rng(0)
-    for p, expected in ((5, 300), (210, None)):
-        X = rng.normal(size=(1100, p))
+    X = rng.normal(size=(1100, 5))
+    for kernel, expected in (("rbf", 300), ("additive", None)):
         search = KnifeRegressorCV(
-            "additive", alphas=1.0, sparsities=3, cv=2, relax=False, include_all=False
+            kernel, alphas=1.0, sparsities=3, cv=2, relax=False, include_all=False
         ).fit(X, np.sin(2.0 * X[:, 0]))
         assert options_of_folds(search)["n_centers"] == expected
         assert search.weights_[0] == search.weights_.max()

@@ -25,3 +25,11 @@ def test_centers_are_different_rows_of_the_sample(how, rng):
     assert len(np.unique(index)) == 30
     assert_array_equal(choose_centers(X, 30, how, RBF(), np.ones(3), 0), index)
     assert_array_equal(choose_centers(X, 200, how, RBF(), np.ones(3), 0), np.arange(80))
+
+
+def test_rows_are_spread_out_where_columns_are_many(rng):
+    """Of 20 rows far from the others and 400 near each other, most far ones become centres."""
+    X = rng.normal(size=(420, 600))
+    X[:20] += 3.0 * rng.normal(size=(20, 600))
+    index = choose_centers(X, 40, "kmeans++", RBF(), np.full(600, 0.5 / 600), 0)
+    assert np.sum(index < 20) >= 15

@@ -11,9 +11,11 @@ from kernelknife._problem import factors
 from kernelknife._problem.factors import (
     THIN_ROWS,
     CholeskyFactor,
+    DenseMatrix,
     IndefiniteKernelError,
+    ProductMatrix,
     ThinFactor,
-    factorize,
+    is_thin,
 )
 
 
@@ -24,12 +26,12 @@ def parts(rng, n=THIN_ROWS + 20, r=4):
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
-@pytest.mark.parametrize("columns", ["given", "unknown"])
-def test_factors_solve_what_dense_algebra_solves(rng, fit_intercept, columns):
+@pytest.mark.parametrize("known", ["columns", "entries"])
+def test_factors_solve_what_dense_algebra_solves(rng, fit_intercept, known):
     P, shift, rows = parts(rng)
-    given = P if columns == "given" else None
-    factor = factorize(P @ P.T, rows, shift, fit_intercept, given)
-    assert isinstance(factor, CholeskyFactor if given is None else ThinFactor)
+    matrix = ProductMatrix(P) if known == "columns" else DenseMatrix(P @ P.T)
+    factor = matrix.factorize(rows, shift, fit_intercept)
+    assert isinstance(factor, ThinFactor if known == "columns" else CholeskyFactor)
     n = len(rows)
     M = P[rows] @ P[rows].T + np.diag(shift)
     border = np.ones((n, 1)) if fit_intercept else np.zeros((n, 0))
@@ -48,16 +50,36 @@ def test_factors_solve_what_dense_algebra_solves(rng, fit_intercept, columns):
     assert_allclose(factor.unwhiten(v), np.linalg.solve(M, z[:, 0]), rtol=1e-8, atol=1e-10)
 
 
+@pytest.mark.parametrize("r", [2, 60])
+def test_a_product_is_the_matrix_that_it_stands_for(rng, r):
+    P, _, rows = parts(rng, r=r)
+    product, dense = ProductMatrix(P), DenseMatrix(P @ P.T)
+    C = rng.normal(size=(len(P), 3))
+    assert_allclose(product @ C, dense @ C, rtol=1e-10, atol=1e-10)
+    everything = np.arange(len(P))
+    for some in (rows, everything, rows[:0]):
+        assert_allclose(product.part(some), (P @ P.T)[np.ix_(some, some)], atol=1e-12)
+        assert_allclose(dense.part(some), (P @ P.T)[np.ix_(some, some)], atol=1e-12)
+    # What a part is used for must not change the matrix.
+    dense.part(everything)[:] = 0.0
+    assert_allclose(dense.K, P @ P.T)
+
+
 def test_many_columns_or_few_rows_are_left_to_cholesky(rng):
     for n, r in ((THIN_ROWS - 1, 2), (THIN_ROWS, THIN_ROWS // 4)):
-        P = rng.normal(size=(n, r))
-        factor = factorize(P @ P.T, np.arange(n), np.ones(n), True, P)
+        assert not is_thin(n, r)
+        P, shift = rng.normal(size=(n, r)), rng.uniform(0.5, 2.0, size=n)
+        factor = ProductMatrix(P).factorize(np.arange(n), shift, True)
         assert isinstance(factor, CholeskyFactor)
+        z = rng.normal(size=n)
+        c, b = factor.solve_with_intercept(z.copy())
+        assert_allclose((P @ P.T + np.diag(shift)) @ c + b, z, atol=1e-9)
+        assert abs(c.sum()) < 1e-9
 
 
 def test_an_indefinite_matrix_is_refused():
     with pytest.raises(IndefiniteKernelError, match="raise alpha"):
-        factorize(-np.eye(5), np.arange(5), np.full(5, 0.5), True)
+        DenseMatrix(-np.eye(5)).factorize(np.arange(5), np.full(5, 0.5), True)
 
 
 def test_a_thin_ridge_machine_is_kernel_ridge(rng):

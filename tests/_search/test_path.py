@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from kernelknife import KnifeRegressor, knife_path
 from kernelknife._fitting import make_solver, prepare_job
-from kernelknife._problem import coefficients
+from kernelknife._problem.factors import DenseMatrix
 from kernelknife._search.path import PROBE, TAKEN_BACK, _take_back
 from kernelknife.datasets import make_linear, make_separate_effects, make_sinusoidal
 from kernelknife.kernels import Anova
@@ -84,13 +84,13 @@ def test_linear_paths_with_one_update_per_point_reach_the_end(rng):
 def test_linear_paths_count_all_factorisations(updates, monkeypatch):
     X, y = make_linear(60, 8, random_state=0)
     counted = []
-    factorize = coefficients.factorize
+    factorize = DenseMatrix.factorize
 
     def watched(*arguments):
         counted.append(1)
         return factorize(*arguments)
 
-    monkeypatch.setattr(coefficients, "factorize", watched)
+    monkeypatch.setattr(DenseMatrix, "factorize", watched)
     path = knife_path(
         X, y > 0, kernel="linear", loss="logistic", updates_per_point=updates, sparsities=10
     )

@@ -15,7 +15,9 @@ __all__ = ["CenterCounts", "needs_exact"]
 # quicker one from about 600 rows on (Gaussian kernel, numbers), or 1,000 (ANOVA kernel, classes).
 EXACT_ROWS, SEARCH_CENTERS = 1000, 300
 # The chosen machine has few columns and is fitted once: up to so many rows it is exact, beyond it
-# has more centres than the search.
+# has more centres than the search. So are convex kernels in the search: their matrices are products
+# of the columns, which takes less time than centres do, and centres that do not span the columns
+# would make them lose their one minimum.
 FINAL_EXACT_ROWS, FINAL_CENTERS = 3000, 500
 
 
@@ -40,15 +42,12 @@ class CenterCounts:
 
     def of_search(self, kernel: Kernel, n_rows: int) -> int | None:
         """Return the number of centres with which a kernel is compared with others."""
-        return self._count(kernel, n_rows, EXACT_ROWS, SEARCH_CENTERS)
+        exact_rows = FINAL_EXACT_ROWS if kernel.convex else EXACT_ROWS
+        return self._count(kernel, n_rows, exact_rows, SEARCH_CENTERS)
 
     def of_chosen(self, kernel: Kernel, n_rows: int) -> int | None:
         """Return the number of centres of the chosen machine."""
         return self._count(kernel, n_rows, FINAL_EXACT_ROWS, FINAL_CENTERS)
-
-    def may_search_exactly(self, n_rows: int) -> bool:
-        """Whether a search that has centres may do without them, where they serve it badly."""
-        return self.given == "auto" and n_rows <= FINAL_EXACT_ROWS
 
     def _count(self, kernel: Kernel, n_rows: int, exact_rows: int, n_centers: int) -> int | None:
         if self.given != "auto":

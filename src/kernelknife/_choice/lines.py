@@ -49,15 +49,9 @@ class LineMaker:
     def job(self, kernel: str) -> Job:
         """Return the prepared rows of the search for one kernel."""
         if kernel not in self._jobs:
-            n_rows = len(self.data.X)
-            self._n_centers[kernel] = self.centers.of_search(self.kernels[kernel], n_rows)
+            n_centers = self.centers.of_search(self.kernels[kernel], len(self.data.X))
+            self._n_centers[kernel] = n_centers
             job = self._prepare(kernel)
-            lost = self.kernels[kernel].convex and not job.problem.convex
-            if lost and self.centers.may_search_exactly(n_rows):
-                # So few centres do not span the columns of this kernel. Exactly it is convex, and
-                # its path begins with few columns: that takes a tenth of the time.
-                self._n_centers[kernel] = None
-                job = self._prepare(kernel)
             job.prepared.rows.names = self.names
             self._jobs[kernel] = job
         return self._jobs[kernel]

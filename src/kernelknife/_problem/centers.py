@@ -14,6 +14,9 @@ CENTERS = ("kmeans++", "uniform", "leverage")
 PILOT_ROWS = 300
 PILOT_RIDGE = 1e-3  # of the mean diagonal of that machine's matrix, against singularity
 SMALLEST_LEVERAGE = 1e-12  # what rounding may leave of a leverage of zero
+# Rows are spread out by their squared distances, which so many random directions tell to about one
+# part in seven. With 2,500 columns that takes a tenth of the time of the distances themselves.
+DIRECTIONS = 100
 
 
 def choose_centers(
@@ -44,6 +47,8 @@ def choose_centers(
     X, v = X[:, used], v[used]
     if how == "kmeans++":
         scaled = X * (np.sqrt(v) if kernel.form == "distance" else v)
+        if len(v) > 2 * DIRECTIONS:
+            scaled = scaled @ rng.normal(size=(len(v), DIRECTIONS))
         _, index = kmeans_plusplus(scaled, n_centers, random_state=int(rng.integers(2**31)))
         # Copies of a row may be drawn twice.
         index = np.unique(index)

@@ -170,7 +170,7 @@ class CentredProblem(Problem):
         return self._variant(
             features=features,
             columns=self.columns.restricted(columns),
-            centers=np.ascontiguousarray(self.centers[:, columns]),
+            centers=self.centers.take(columns, axis=1),
         )
 
     def _variant(self, **changes: Any) -> "CentredProblem":
@@ -233,13 +233,13 @@ class CentredProblem(Problem):
 
     def _own_centers(self, subset: Subset) -> Any:
         """Return the centres' columns for the matrix among centres, where that is computed."""
-        return self.rows.place(np.ascontiguousarray(self.centers[:, subset.columns]))
+        return self.rows.place(self.centers.take(subset.columns, axis=1))
 
     def _shared_centers(self, subset: Subset) -> Any:
         """Return the centres' columns where the blocks are, the last choice remembered."""
         key = subset.columns.tobytes()
         if self._shared is None or self._shared[0] != key:
-            columns = np.ascontiguousarray(self.centers[:, subset.columns])
+            columns = self.centers.take(subset.columns, axis=1)
             self._shared = (key, self.rows.share(columns))
         return self._shared[1]
 
@@ -312,7 +312,7 @@ class CentredProblem(Problem):
         setting = self._setting(w, subset)
         if loss is not None:
             setting = replace(setting, loss=loss)
-        Z = np.ascontiguousarray(self.centers[:, subset.columns])
+        Z = self.centers.take(subset.columns, axis=1)
         M = norm_matrix(Z, setting, self._ridge / self.alpha)
         (total,) = self.rows.fetch(self._total(loss_sums, subset, setting, C, b))
         norm = self.alpha * float(np.vdot(C, M @ C))

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernelknife._problem.base import Fit
-from kernelknife._problem.factors import CholeskyFactor, Factor, factorize
+from kernelknife._problem.factors import CholeskyFactor, Factor, KernelMatrix
 from kernelknife.losses import Loss
 
 __all__ = ["ASSUMED_CURVATURES", "ExactFit", "Quadratic", "solve_columns"]
@@ -64,7 +64,7 @@ class Quadratic:
 
 
 def solve_columns(
-    K: np.ndarray,
+    K: KernelMatrix,
     Y: np.ndarray,
     s: np.ndarray,
     loss: Loss,
@@ -75,13 +75,13 @@ def solve_columns(
     start: ExactFit | None = None,
     tol: float = 1e-9,
     quadratic: Quadratic | None = None,
-    columns: np.ndarray | None = None,
 ) -> ExactFit:
     """Minimise over coefficients and intercepts of every column.
 
     Parameters
     ----------
-    K : ndarray of shape (n, n)
+    K : KernelMatrix
+        Of n rows.
     Y : ndarray of shape (n, k)
     s : ndarray of shape (n,)
         Sample weights, positive.
@@ -96,21 +96,19 @@ def solve_columns(
         Largest residual of ``s loss'(F) + 2 alpha C = 0`` relative to the gradients' size.
     quadratic : Quadratic, default=None
         For a loss of constant curvature, if it is known already.
-    columns : ndarray of shape (n, r), default=None
-        P with ``K = P P'``, where the kernel matrix is such a product.
     """
     n, k = Y.shape
     factors: Sequence[Factor]
     if loss.constant_curvature:
         known = quadratic or Quadratic.of(Y, s, loss, alpha)
-        factor = factorize(K, known.rows, known.shift, fit_intercept, columns)
+        factor = K.factorize(known.rows, known.shift, fit_intercept)
         C, b = factor.solve_with_intercept(known.z)
         factors, solves, worst = (factor,) * k, 1, 0.0
     else:
         C, b = np.empty((n, k)), np.empty(k)
         found, solves, worst = [], 0, 0.0
         for q in range(k):
-            column = _Column(K, Y[:, q], s, loss, alpha, fit_intercept, columns)
+            column = _Column(K, Y[:, q], s, loss, alpha, fit_intercept)
             if start is not None:
                 column.begin_at(start.C[:, q], float(start.b[q]), start.factors[q])
             else:
@@ -133,16 +131,15 @@ class _Column:
 
     def __init__(
         self,
-        K: np.ndarray,
+        K: KernelMatrix,
         y: np.ndarray,
         s: np.ndarray,
         loss: Loss,
         alpha: float,
         fit_intercept: bool,
-        columns: np.ndarray | None,
     ):
         self.K, self.y, self.s, self.loss = K, y, s, loss
-        self.alpha, self.fit_intercept, self.columns = alpha, fit_intercept, columns
+        self.alpha, self.fit_intercept = alpha, fit_intercept
         self.solves = 0
 
     def begin_at(self, c: np.ndarray, b: float, factor: Factor) -> None:
@@ -228,7 +225,7 @@ class _Column:
             target = g / (-2.0 * alpha)
             b = _best_intercept(y, s, loss, K @ target) if fit_intercept else 0.0
             return CholeskyFactor(curved, False, np.zeros((0, 0))), target, b
-        factor = factorize(K, curved, 2.0 * alpha / h[curved], fit_intercept, self.columns)
+        factor = K.factorize(curved, 2.0 * alpha / h[curved], fit_intercept)
         target = g / (-2.0 * alpha)
         z = F[curved] - g[curved] / h[curved]
         if len(curved) < len(y):

@@ -15,6 +15,7 @@ from kernelknife._problem.base import (
     single_precision,
 )
 from kernelknife._problem.coefficients import ExactFit, Quadratic, solve_columns
+from kernelknife._problem.factors import DenseMatrix, KernelMatrix, ProductMatrix, is_thin
 from kernelknife._problem.features import Chain, Features, Subset
 from kernelknife.forms import DotForm
 from kernelknife.kernels import Kernel
@@ -41,8 +42,9 @@ class ExactState(State):
     inner: ExactFit
     subset: Subset  # the features with weight
     X: np.ndarray  # their columns
-    S: np.ndarray | None  # the kernel's form, where derivatives need it
-    K: np.ndarray
+    S: np.ndarray | None  # the kernel's form and the kernel matrix, where derivatives need them
+    K: np.ndarray | None
+    matrix: KernelMatrix  # what the coefficients are solved with
 
     @property
     def warm(self) -> np.ndarray:
@@ -117,7 +119,7 @@ class ExactProblem(Problem):
     def restricted(self, kept: np.ndarray) -> "ExactProblem":
         """Return the problem that has only the weights ``kept``, an increasing index."""
         features, columns = self.features.restricted(kept)
-        return self._variant(X=self.centers[:, columns], features=features)
+        return self._variant(X=self.centers.take(columns, axis=1), features=features)
 
     def at_rows(self, rows: np.ndarray) -> "ExactProblem":
         """Return the problem on some of its rows, given by their numbers."""
@@ -169,7 +171,7 @@ class ExactProblem(Problem):
         """Return the columns of some weights, those of one weight side by side."""
         if subset.owner is None and len(subset.active) == self.n_weights:
             return self.centers
-        return np.ascontiguousarray(self.centers[:, subset.columns])
+        return self.centers.take(subset.columns, axis=1)
 
     def _nonzero(self, w: np.ndarray) -> tuple[Subset, np.ndarray]:
         """Return the features with weight and their columns, the last choice remembered."""
@@ -215,20 +217,24 @@ class ExactProblem(Problem):
         """Minimise over the coefficients at the weights ``w``, from scores nearby."""
         subset, X = self._nonzero(w)
         v = subset.form_weights(w)
-        S, K = self.kernel.evaluate(X, X, v)
-        product = self.kernel.identity and self.kernel.form == "dot"
-        columns = DotForm.root(X, v) if product else None
-        inner = self._fit(K, tol, scores=warm, columns=columns)
-        return ExactState(w, inner, subset, X, S, K)
+        S = K = None
+        matrix: KernelMatrix
+        if self.kernel.identity and self.kernel.form == "dot" and is_thin(*X.shape):
+            matrix = ProductMatrix(DotForm.root(X, v))
+        else:
+            S, K = self.kernel.evaluate(X, X, v)
+            matrix = DenseMatrix(K)
+        inner = self._fit(matrix, tol, scores=warm)
+        return ExactState(w, inner, subset, X, S, K, matrix)
 
     def polish(self, state: ExactState, tol: float) -> ExactState:
         """Go on minimising over the coefficients of a state; its value never rises."""
-        inner = self._fit(state.K, tol, start=state.inner)
+        inner = self._fit(state.matrix, tol, start=state.inner)
         if inner.value > state.inner.value:
             inner = replace(state.inner, solves=inner.solves)
         return replace(state, inner=inner)
 
-    def _fit(self, K: np.ndarray, tol: float, **start: Any) -> ExactFit:
+    def _fit(self, K: KernelMatrix, tol: float, **start: Any) -> ExactFit:
         return solve_columns(
             K,
             self.Y,

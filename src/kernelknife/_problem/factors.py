@@ -1,4 +1,4 @@
-"""Factorisations of ``M = K + D``, the kernel matrix and a positive diagonal.
+"""Kernel matrices, and factorisations of ``M = K + D`` with a positive diagonal.
 
 Either is some ``M = L L'`` that is used only through ``L^-1`` and ``L^-T``. Cholesky's takes the
 cube of the rows. A kernel matrix that is a product of few columns, ``K = P P'``, needs none of it:
@@ -18,7 +18,16 @@ from scipy.linalg import eigh
 from scipy.linalg.blas import dtrsm
 from scipy.linalg.lapack import dpotrf, dtrtrs
 
-__all__ = ["CholeskyFactor", "Factor", "IndefiniteKernelError", "ThinFactor", "factorize"]
+__all__ = [
+    "CholeskyFactor",
+    "DenseMatrix",
+    "Factor",
+    "IndefiniteKernelError",
+    "KernelMatrix",
+    "ProductMatrix",
+    "ThinFactor",
+    "is_thin",
+]
 
 # A product of columns pays from this many rows on, where it has this share of columns at most: the
 # eigenvalues of a matrix take as long as Cholesky's factorisation of one with three times the rows.
@@ -27,6 +36,81 @@ THIN_ROWS, THIN_SHARE = 300, 0.125
 
 class IndefiniteKernelError(ValueError):
     """The regularised kernel matrix is not positive definite."""
+
+
+def is_thin(n_rows: int, n_columns: int) -> bool:
+    """Whether a product of so many columns is better left as it is than made a matrix of rows."""
+    return n_rows >= THIN_ROWS and n_columns <= THIN_SHARE * n_rows
+
+
+class KernelMatrix(ABC):
+    """The kernel matrix of the rows, as far as the coefficients need it."""
+
+    @abstractmethod
+    def __matmul__(self, C: np.ndarray) -> np.ndarray:
+        """Return ``K C``."""
+
+    @abstractmethod
+    def part(self, rows: np.ndarray) -> np.ndarray:
+        """Return some rows and the same columns, as a new array in C order."""
+
+    @abstractmethod
+    def factorize(self, rows: np.ndarray, shift: np.ndarray, fit_intercept: bool) -> "Factor":
+        """Return the :class:`Factor` of ``K[rows, rows] + diag(shift)``."""
+
+
+@dataclass(frozen=True)
+class DenseMatrix(KernelMatrix):
+    """A kernel matrix that is given by its entries.
+
+    Attributes
+    ----------
+    K : ndarray of shape (n, n)
+    """
+
+    K: np.ndarray
+
+    def __matmul__(self, C: np.ndarray) -> np.ndarray:
+        return self.K @ C
+
+    def part(self, rows: np.ndarray) -> np.ndarray:
+        """Return some rows and the same columns; taken one after the other it is fast."""
+        if len(rows) == len(self.K):
+            return self.K.copy()
+        return self.K.take(rows, axis=0).take(rows, axis=1)
+
+    def factorize(self, rows: np.ndarray, shift: np.ndarray, fit_intercept: bool) -> "Factor":
+        """Return Cholesky's factorisation."""
+        return CholeskyFactor.of(self, rows, shift, fit_intercept)
+
+
+@dataclass(frozen=True)
+class ProductMatrix(KernelMatrix):
+    """A kernel matrix ``K = P P'`` of few columns, which is never formed as a whole.
+
+    Attributes
+    ----------
+    P : ndarray of shape (n, r)
+    """
+
+    P: np.ndarray
+
+    def __matmul__(self, C: np.ndarray) -> np.ndarray:
+        return self.P @ (self.P.T @ C)
+
+    def part(self, rows: np.ndarray) -> np.ndarray:
+        """Return the product of some rows of the columns."""
+        some = self._of(rows)
+        return some @ some.T
+
+    def factorize(self, rows: np.ndarray, shift: np.ndarray, fit_intercept: bool) -> "Factor":
+        """Return a thin factorisation, or Cholesky's where few rows are factorised."""
+        if is_thin(len(rows), self.P.shape[1]):
+            return ThinFactor.of(rows, fit_intercept, self._of(rows), shift)
+        return CholeskyFactor.of(self, rows, shift, fit_intercept)
+
+    def _of(self, rows: np.ndarray) -> np.ndarray:
+        return self.P if len(rows) == len(self.P) else self.P[rows]
 
 
 @dataclass(frozen=True)
@@ -91,6 +175,13 @@ class CholeskyFactor(Factor):
 
     L: np.ndarray
 
+    @classmethod
+    def of(
+        cls, K: KernelMatrix, rows: np.ndarray, shift: np.ndarray, fit_intercept: bool
+    ) -> "CholeskyFactor":
+        """Return it for some rows of a kernel matrix and the diagonal ``shift``."""
+        return cls(rows, fit_intercept, _cholesky(K, rows, shift))
+
     def down(self, z: np.ndarray) -> np.ndarray:
         """Return ``L^-1 z``."""
         return dtrtrs(self.L, z, lower=1)[0]
@@ -146,33 +237,8 @@ class ThinFactor(Factor):
         return z - self.U @ (self.G @ (self.U.T @ z))
 
 
-def factorize(
-    K: np.ndarray,
-    rows: np.ndarray,
-    shift: np.ndarray,
-    fit_intercept: bool,
-    columns: np.ndarray | None = None,
-) -> Factor:
-    """Return the :class:`Factor` of ``K[rows, rows] + diag(shift)``.
-
-    Parameters
-    ----------
-    K : ndarray of shape (n, n)
-    rows : ndarray of int
-    shift : ndarray of shape (len(rows),)
-        Positive.
-    fit_intercept : bool
-    columns : ndarray of shape (n, r), default=None
-        P with ``K = P P'``, where the kernel matrix is such a product.
-    """
-    n = len(rows)
-    if columns is None or n < THIN_ROWS or columns.shape[1] > THIN_SHARE * n:
-        return CholeskyFactor(rows, fit_intercept, _cholesky(K, rows, shift))
-    return ThinFactor.of(rows, fit_intercept, columns if n == len(K) else columns[rows], shift)
-
-
-def _cholesky(K: np.ndarray, rows: np.ndarray, shift: np.ndarray) -> np.ndarray:
-    M = K.copy() if len(rows) == len(K) else _submatrix(K, rows)
+def _cholesky(K: KernelMatrix, rows: np.ndarray, shift: np.ndarray) -> np.ndarray:
+    M = K.part(rows)
     M.flat[:: len(M) + 1] += shift
     if not len(rows):
         return M
@@ -188,14 +254,9 @@ def _cholesky(K: np.ndarray, rows: np.ndarray, shift: np.ndarray) -> np.ndarray:
     return L
 
 
-def _submatrix(K: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Return some rows and the same columns, in C order; taken one after the other it is fast."""
-    return K.take(rows, axis=0).take(rows, axis=1)
-
-
-def _with_jitter(K: np.ndarray, rows: np.ndarray, shift: np.ndarray) -> tuple:
+def _with_jitter(K: KernelMatrix, rows: np.ndarray, shift: np.ndarray) -> tuple:
     """Try again with what rounding may have taken from a semi-definite matrix."""
-    M = _submatrix(K, rows)
+    M = K.part(rows)
     diagonal = np.abs(M.flat[:: len(M) + 1])
     M.flat[:: len(M) + 1] += shift + 1e-13 * len(M) * diagonal.max()
     return dpotrf(M.T, lower=1, overwrite_a=1, clean=0)

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from kernelknife._problem.coefficients import solve_columns
-from kernelknife._problem.factors import IndefiniteKernelError
+from kernelknife._problem.factors import DenseMatrix, IndefiniteKernelError
 from kernelknife.losses import HuberizedHinge
 
 __all__ = ["INACCURATE_GAP", "refit_hinge", "relative_gap"]
@@ -86,7 +86,9 @@ def _by_newton(
     scores = None
     try:
         for width in (1.0, 1e-2, NARROW):
-            fit = solve_columns(K, y[:, None], s, HuberizedHinge(width), alpha, True, scores=scores)
+            fit = solve_columns(
+                DenseMatrix(K), y[:, None], s, HuberizedHinge(width), alpha, True, scores=scores
+            )
             scores = fit.F
     except IndefiniteKernelError:
         return None
