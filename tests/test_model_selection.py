@@ -126,7 +126,7 @@ def test_one_standard_error_is_sparser():
     top = frame.iloc[best.best_index_]
     bar = top["mean_test_score"] - frame["standard_error"].max()
     assert bar <= simple.best_score_ <= best.best_score_
-    count = pd.Series(best.cv_results_["mean_n_features"])
+    count = pd.Series(best.cv_results_["n_distinct_features"])
     assert count[simple.best_index_] <= count[best.best_index_]
 
 
@@ -185,7 +185,9 @@ def test_what_either_rule_would_choose(fitted):
     frame = pd.DataFrame(fitted.cv_results_)
     assert fitted.best_index_ == fitted.choices_["min"]
     simple = frame.iloc[fitted.choices_["1se"]]
-    assert simple["mean_n_features"] <= frame.iloc[fitted.choices_["min"]]["mean_n_features"]
+    chosen = frame.iloc[fitted.choices_["min"]]
+    assert simple["n_distinct_features"] <= chosen["n_distinct_features"]
+    assert (frame["n_distinct_features"] >= frame["mean_n_features"]).all()
     assert fitted.sparsity_ == fitted.best_estimator_.sparsity_
 
 

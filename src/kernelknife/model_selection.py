@@ -441,9 +441,10 @@ class KnifeRegressorCV(RegressorMixin, _BaseKnifeCV):
     feature_groups, feature_costs : as in KnifeRegressor
         See :class:`KnifeRegressor`.
     n_centers : int, None or "auto", default="auto"
-        "auto" is the exact method up to 1,000 rows. Beyond, the search and the path use 300
-        centres, and the chosen machine is fitted once more: exactly up to 3,000 rows, on 500
-        centres beyond. A number holds for everything, and None is the exact method where it fits.
+        "auto" is the exact method up to 1,000 rows, with the linear and the additive kernel up to
+        3,000. Beyond, the search and the path use 300 centres, and the chosen machine is fitted
+        once more: exactly up to 3,000 rows, on 500 centres beyond. A number holds for everything,
+        and None is the exact method where it fits.
     centers, memory_budget : as in KnifeRegressor
         See :class:`KnifeRegressor`.
     search_rows : int or None, default=3000
@@ -492,9 +493,10 @@ class KnifeRegressorCV(RegressorMixin, _BaseKnifeCV):
     path_ : PathResult
         On all rows, with the chosen ``alpha_``.
     cv_results_ : dict of ndarray
-        One entry per setting: "kernel", "alpha", "weighting" and "sparsity", their scores, and
-        "n_folds" that have judged them. Settings of kernels and alphas that a first look has ruled
-        out have fewer penalties and perhaps fewer folds, and cannot be chosen.
+        One entry per setting: "kernel", "alpha", "weighting" and "sparsity", their scores,
+        "n_folds" that have judged them, "mean_n_features" that a fold selects, and
+        "n_distinct_features" that all folds select together. Settings of kernels and alphas that a
+        first look has ruled out have fewer penalties and perhaps fewer folds, and cannot be chosen.
     n_paths_ : int
         Paths that were followed in the folds.
     choices_ : dict of int

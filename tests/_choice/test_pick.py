@@ -27,6 +27,21 @@ def test_the_best_mean_wins_and_ties_go_to_fewer_features():
     assert_array_equal(table["mean_n_features"], [6, 4, 2])
 
 
+def test_ties_go_to_lists_that_are_the_same_in_every_fold():
+    """One setting selects two features in each fold, but others in each; the other always three."""
+    lines, _ = table_of([[[1.0, 1.0], [1.0, 1.0]]], [1, 1])
+    folds = [
+        FoldScores(np.array([5.0, 5.0]), np.packbits(np.array(selected, dtype=bool), axis=1))
+        for selected in ([[1, 1, 0, 0], [1, 1, 1, 0]], [[0, 0, 1, 1], [1, 1, 1, 0]])
+    ]
+    table = tabulate(lines, [folds], 2)
+    assert_array_equal(table["mean_n_features"], [2, 3])
+    assert_array_equal(table["n_distinct_features"], [4, 3])
+    assert pick_setting(lines, table, 2)["min"].index == 1
+    splits = [(np.r_[2:4], np.r_[0:2]), (np.r_[0:2], np.r_[2:4])]
+    assert_allclose(judged_by_others(table, splits, "min"), 5.0)
+
+
 def test_rules_take_fewer_features_within_their_slack():
     """The best mean is 6 with a standard error of 0.58: a quarter of that, or all of it."""
     scores = [[[5.0, 4.9, 4.6, 1.0], [7.0, 6.9, 6.6, 1.0], [6.0, 5.9, 5.6, 1.0]]]

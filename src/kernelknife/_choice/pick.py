@@ -79,7 +79,9 @@ def tabulate(
         for i, fold in enumerate(folds):
             by_fold[i] = fold.scores
         seen = by_fold[: len(folds)]
-        count = np.mean([np.bitwise_count(fold.selected).sum(axis=1) for fold in folds], axis=0)
+        bits = np.array([fold.selected for fold in folds])
+        count = np.bitwise_count(bits).sum(axis=2).mean(axis=0)
+        distinct = np.bitwise_count(np.bitwise_or.reduce(bits, axis=0)).sum(axis=1)
         spread = seen.std(axis=0, ddof=1) if len(folds) > 1 else np.full(seen.shape[1], np.nan)
         blocks.append(
             {
@@ -91,6 +93,7 @@ def tabulate(
                 "std_test_score": seen.std(axis=0),
                 "standard_error": spread / np.sqrt(len(folds)),
                 "mean_n_features": count,
+                "n_distinct_features": distinct,
                 "n_folds": np.full(seen.shape[1], len(folds)),
                 **{f"split{i}_test_score": row for i, row in enumerate(by_fold)},
             }
@@ -123,8 +126,9 @@ def pick_setting(
     best = mean.max()
     # Of several best settings the one with the smallest spread sets the bar.
     error = np.min(table["standard_error"][mean >= best]) if n_folds > 1 else 0.0
-    # Fewest features first, then the better score, then the larger penalty.
-    keys = (-table["sparsity"], -mean, table["mean_n_features"])
+    # Fewest features first, then the better score, then the larger penalty. What counts is how many
+    # features the folds name together: a short list that is another one in every fold is luck.
+    keys = (-table["sparsity"], -mean, table["n_distinct_features"])
     return {
         rule: _with_equals(
             _describe(lines, int(np.lexsort((*keys, ~_reaches(mean, best - slack * error)))[0])),
@@ -186,7 +190,7 @@ def judged_by_others(
         others = [j for j in range(n_folds) if j != i and not np.isin(splits[j][1], mine).any()]
         others = others or [j for j in range(n_folds) if j != i]
         known = np.flatnonzero(np.isfinite(scores[[i, *others]]).all(axis=0))
-        seen, count = scores[others][:, known], table["mean_n_features"][known]
+        seen, count = scores[others][:, known], table["n_distinct_features"][known]
         mean = seen.mean(axis=0)
         if len(seen) > 1:
             beaten = _beaten_by_fewer(seen, mean, _keeps_all(table)[known])

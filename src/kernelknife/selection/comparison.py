@@ -254,7 +254,7 @@ def _errors_of_others_choice(errors, splits):
     table = {f"split{i}_test_score": -fold for i, fold in enumerate(errors.T)}
     # To the rule that chooses they differ in nothing but their scores.
     table["weighting"] = np.full(len(errors), PENALISED, dtype=object)
-    table["mean_n_features"] = np.ones(len(errors))
+    table["mean_n_features"] = table["n_distinct_features"] = np.ones(len(errors))
     return -judged_by_others(table, splits, "min")
 
 
