@@ -24,7 +24,6 @@ ESTIMATORS = [
     # One kernel and small grids: the checks fit each of them a few hundred times, and compare fits
     # of noise, between which a choice among kernels may flip by rounding.
     KnifeRegressorCV(kernel="rbf", sparsities=5, alphas=1.0, cv=3),
-    KnifeClassifierCV(kernel="rbf", sparsities=5, alphas=1.0, cv=3),
     KnifeClassifierCV(kernel="linear", loss="logistic", sparsities=5, alphas=1.0, cv=3),
     KnifeStability(n_pairs=2),
     KnifeKnockoffs(n_draws=1),

@@ -48,7 +48,7 @@ def random_problem(seed, kernel, loss):
 
 
 @pytest.mark.parametrize("solver", [Eliminate(), Alternate(max_iter=15)], ids=["new", "paper"])
-@settings(max_examples=1000, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=500, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     seed=st.integers(0, 2**31),
     kernel=st.sampled_from(sorted(set(KERNELS) - {"sigmoid"})),

@@ -40,6 +40,7 @@ class Colon(Item):
     title = "Colon cancer genes"
     labels = ("tab_colon", "tab_colon_cor")
     repetitions = 10
+    quick_repetitions = 1
     protocol = (
         "The 62 tissues are split into halves ten times, stratified by class. The features are "
         "logarithms of the intensities, standardised by the training half; all machines are "

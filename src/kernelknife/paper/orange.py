@@ -43,6 +43,7 @@ class Orange(Item):
     title = "Skin of the orange"
     labels = ("tab_svm", "fig_svm_path")
     repetitions = 50
+    quick_repetitions = 1
     captions = {  # noqa: RUF012 - a constant of the class
         "orange_path": "Feature path on one draw, polynomial kernel of order 2; x0 to x3 are the "
         "true features."

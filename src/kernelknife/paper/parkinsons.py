@@ -42,6 +42,7 @@ class Parkinsons(Item):
     title = "Parkinson's disease"
     labels = ("tab_park",)
     repetitions = 100
+    quick_repetitions = 1
     protocol = (
         "The subjects are split into halves a hundred times, with the same numbers of ill and of "
         "healthy people in both halves. Five folds by subject, inside the training half alone, "
