@@ -38,6 +38,7 @@ from kernelknife._choice import (
     fit_chosen,
     fit_count,
     follow_line,
+    is_final,
     judged_by_others,
     kernels_to_compare,
     make_scorer,
@@ -304,7 +305,9 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         job = lines.job(line.kernel).with_alpha(line.alpha)
         n_centers = lines.centers.of_chosen(job.prepared.kernel, len(data.X))
         if self.n_features_to_select is None:
-            self._fit_chosen(job, follow_line(line, job, start, task), data, n_centers)
+            roughly = not is_final(line, job, data, n_centers)
+            trace = follow_line(line, job, start, task, roughly=roughly)
+            self._fit_chosen(job, trace, data, n_centers)
         else:
             self._fit_count(job, trace_path(line.template, job, task=task), data, n_centers)
         self.weights_ = self.best_estimator_.weights_
@@ -443,8 +446,9 @@ class KnifeRegressorCV(RegressorMixin, _BaseKnifeCV):
     n_centers : int, None or "auto", default="auto"
         "auto" is the exact method up to 1,000 rows, with the linear and the additive kernel up to
         3,000. Beyond, the search and the path use 300 centres, and the chosen machine is fitted
-        once more: exactly up to 3,000 rows, on 500 centres beyond. A number holds for everything,
-        and None is the exact method where it fits.
+        once more: exactly up to 3,000 rows, on 500 centres beyond. ``path_``, which only leads
+        there, then has the tolerance of a fold, at least 0.001. A number holds for everything, and
+        None is the exact method where it fits.
     centers, memory_budget : as in KnifeRegressor
         See :class:`KnifeRegressor`.
     search_rows : int or None, default=3000

@@ -16,6 +16,7 @@ from kernelknife._choice import (
     fit_chosen,
     fit_count,
     follow_line,
+    is_final,
     settings,
     settle,
 )
@@ -36,6 +37,19 @@ def follow(make, template, n_searched=120, penalties=(1.0, 6.0, 1e6)):
 
 def pick_of(line, weighting, point=1):
     return Pick(0, 0, 0, line, weighting, point)
+
+
+def test_a_path_that_leads_to_another_machine_need_not_be_exact():
+    data, line, job, exactly = follow(make_sinusoidal, KnifeRegressor("rbf", tol=1e-6))
+    assert is_final(line, job, data, None)
+    assert not is_final(line, job, data, 50)
+    fewer = prepare_job(line.template, data.X[:100], data.y[:100])
+    assert not is_final(line, fewer, data, None)
+    roughly = follow_line(line, job, roughly=True)
+    assert roughly.n_solves < exactly.n_solves
+    objectives = [[point.objective for point in trace.points] for trace in (roughly, exactly)]
+    assert_allclose(*objectives, rtol=1e-2)
+    assert line.template.tol == 1e-6
 
 
 def test_penalties_that_folds_cannot_tell_apart_are_told_apart_by_all_rows():

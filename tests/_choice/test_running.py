@@ -60,6 +60,26 @@ def test_few_training_rows_are_all_looked_at(monkeypatch):
     assert seen == [(20, 100), (None, 60), (20, 100)]
 
 
+def test_centres_begin_where_few_exact_rows_of_the_fold_do(monkeypatch):
+    """Folds that a first look has not seen find their start as those that it has."""
+    monkeypatch.setattr(running, "FIRST_LOOK_ROWS", 60)
+    centred = line_of("rbf", 1.0).with_options(n_centers=20)
+    seen, alone = make_runner(), make_runner()
+    seen([([centred], 0)], first_look=True)
+    begun = [runner([([centred], 0)], first_look=False) for runner in (seen, alone)]
+    assert_array_equal(begun[0][0][0].scores, begun[1][0][0].scores)
+    start = {name: runner._starts["rbf", 0] for name, runner in (("a", seen), ("b", alone))}
+    assert start["a"].name == start["b"].name
+    assert_array_equal(start["a"].weights, start["b"].weights)
+    # Without centres every row is looked at.
+    rows = []
+    monkeypatch.setattr(running, "score_lines", lambda *given: rows.append(given[5]) or ([], None))
+    for line in (centred, line_of("rbf", 1.0)):
+        make_runner()([([line], 0)], first_look=False)
+    assert [look is None for look in rows] == [False, True]
+    assert len(rows[0]) == 60
+
+
 def test_a_first_look_is_exact_and_sees_some_rows_of_every_class(monkeypatch):
     X, y = make_skin_of_orange(400, 2, random_state=0)
     rare = np.where(np.arange(400) % 40 == 0, 2, y)  # ten rows of a third class

@@ -2,7 +2,14 @@
 
 from kernelknife._choice.centers import CenterCounts, needs_exact
 from kernelknife._choice.curves import Curve, as_errors, cv_curves, rows_of_path
-from kernelknife._choice.final import chosen_sparsity, fit_chosen, fit_count, follow_line, settle
+from kernelknife._choice.final import (
+    chosen_sparsity,
+    fit_chosen,
+    fit_count,
+    follow_line,
+    is_final,
+    settle,
+)
 from kernelknife._choice.folds import FOLD_TOL, Data, FoldScores, score_lines
 from kernelknife._choice.lines import LineMaker
 from kernelknife._choice.pick import Pick, judged_by_others, pick_setting, tabulate
@@ -55,6 +62,7 @@ __all__ = [
     "fit_chosen",
     "fit_count",
     "follow_line",
+    "is_final",
     "judged_by_others",
     "kernels_to_compare",
     "make_scorer",

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from kernelknife._choice.folds import Data
+from kernelknife._choice.folds import Data, as_in_a_fold
 from kernelknife._choice.pick import Pick
 from kernelknife._choice.settings import EQUAL, PENALISED, RELAXED, Line
 from kernelknife._fitting import STARTS, Job, make_solver, prepare_job, publish, trace_path
@@ -14,10 +14,22 @@ from kernelknife._search import Trace, equal_weights, refit_without_penalty
 from kernelknife._support.progress import SILENT, Task
 from kernelknife.solvers import Solution
 
-__all__ = ["chosen_sparsity", "fit_chosen", "fit_count", "follow_line", "settle"]
+__all__ = ["chosen_sparsity", "fit_chosen", "fit_count", "follow_line", "is_final", "settle"]
 
 
-def follow_line(line: Line, job: Job, start: str | None = None, task: Task = SILENT) -> Trace:
+def is_final(line: Line, job: Job, data: Data, n_centers: int | None) -> bool:
+    """Whether machines of the search are those of all rows, with as many centres."""
+    return n_centers == line.template.n_centers and job.problem.n_rows >= len(data.X)
+
+
+def follow_line(
+    line: Line,
+    job: Job,
+    start: str | None = None,
+    task: Task = SILENT,
+    *,
+    roughly: bool = False,
+) -> Trace:
     """Follow the path of a line on all rows of the search.
 
     Parameters
@@ -29,8 +41,10 @@ def follow_line(line: Line, job: Job, start: str | None = None, task: Task = SIL
         The start that was the best in all folds, None where they differ. It is the only one that is
         tried, unless the user has chosen the starts.
     task : Task
+    roughly : bool, default=False
+        Whether the tolerance of a fold will do, because the chosen machine is solved anew.
     """
-    tracing = line.template
+    tracing = as_in_a_fold(line.template) if roughly else line.template
     given = tracing.start
     chooses = isinstance(given, str) and given == "auto" and not tracing.n_starts
     if chooses and start in STARTS:
@@ -103,7 +117,7 @@ def fit_chosen(
     """
     point, sparsity = _chosen_point(pick, trace), chosen_sparsity(pick, trace)
     searched_with, w = pick.line.template, point.w
-    on_the_path = n_centers == searched_with.n_centers and job.problem.n_rows >= len(data.X)
+    on_the_path = is_final(pick.line, job, data, n_centers)
     if not on_the_path:
         searched, job = job, _prepare_all_rows(searched_with, job, data, n_centers)
         w = job.prepared.weight_values(searched.prepared.user_values(w))

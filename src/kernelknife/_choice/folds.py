@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 
 from kernelknife._choice.settings import EQUAL, PENALISED, RELAXED, Line
-from kernelknife._fitting import Job, make_solver, prepare_job, publish_machine, trace_path
+from kernelknife._fitting import (
+    Job,
+    find_start,
+    make_solver,
+    prepare_job,
+    publish_machine,
+    trace_path,
+)
 from kernelknife._rows import open_rows_to_predict
 from kernelknife._search import (
     Start,
@@ -23,7 +30,7 @@ from kernelknife._support.threads import limited_blas
 from kernelknife.machine import build_machine, final_coefficients
 from kernelknife.solvers import Solution
 
-__all__ = ["FOLD_TOL", "Data", "FoldScores", "score_lines"]
+__all__ = ["FOLD_TOL", "Data", "FoldScores", "as_in_a_fold", "score_lines"]
 
 POINTS_TO_COUNT = 50  # of the path that an exact number of features is taken from
 FOLD_TOL = 1e-3  # of the objective on a fold, whose score is uncertain by far more
@@ -73,6 +80,7 @@ def score_lines(
     train: np.ndarray,
     test: np.ndarray,
     begin: Start | None = None,
+    look: np.ndarray | None = None,
     task: Task = SILENT,
 ) -> tuple[list[FoldScores], Start | None]:
     """Score lines of one kernel on one fold; each begins where the first one's path began.
@@ -86,6 +94,8 @@ def score_lines(
         Rows of the fold.
     begin : Start, default=None
         Where the paths begin; None finds out with the first line.
+    look : ndarray of int, default=None
+        Training rows that tell where to begin; None takes all of them.
     task : Task
 
     Returns
@@ -96,7 +106,9 @@ def score_lines(
     with limited_blas(), task:
         X, y, s = data.X[train], data.y[train], data.sample_weight[train]
         job = prepare_job(lines[0].template, X, y, s)
-        rough = _roughly(lines[0].template)
+        rough = as_in_a_fold(lines[0].template)
+        if begin is None and look is not None:
+            begin = _start_on(lines[0], data.take(look))
         if begin is not None and len(begin.weights) != job.problem.n_weights:
             begin = None  # it was found on some of the rows, where other columns are constant
         share = s.sum() / data.sample_weight.sum()
@@ -114,14 +126,20 @@ def score_lines(
         return results, begin
 
 
-def _roughly(template: Any) -> Any:
+def _start_on(line: Line, data: Data) -> Start:
+    """Return where the path of a line begins on few rows, which are faster without centres."""
+    template = as_in_a_fold(line.template).set_params(n_centers=None)
+    return find_start(template, prepare_job(template, data.X, data.y, data.sample_weight))
+
+
+def as_in_a_fold(template: Any) -> Any:
     """Return the estimator with a tolerance that is fine enough for a score."""
     return copy(template).set_params(tol=max(template.tol, FOLD_TOL))
 
 
 def _score_count(line: Line, job: Job, trace: Trace, data: Data, test: np.ndarray) -> FoldScores:
     """Score the machine with as many features as the estimator asks for."""
-    solver, wanted = make_solver(_roughly(line.template)), line.template.n_features_to_select
+    solver, wanted = make_solver(as_in_a_fold(line.template)), line.template.n_features_to_select
     check_number(wanted, "n_features_to_select", low=1, integer=True)
     if wanted > job.problem.n_weights:
         raise ValueError(
@@ -136,7 +154,7 @@ def _score_count(line: Line, job: Job, trace: Trace, data: Data, test: np.ndarra
 def _score_line(line: Line, job: Job, trace: Trace, data: Data, test: np.ndarray) -> FoldScores:
     """Score every machine that belongs to a path."""
     judge = _Judge(line, job, data, test)
-    solver = make_solver(_roughly(line.template))
+    solver = make_solver(as_in_a_fold(line.template))
     parts = []
     for weighting in line.weightings:
         if weighting == PENALISED:

@@ -14,7 +14,9 @@ from kernelknife._support.progress import SILENT, Task
 
 __all__ = ["Runner"]
 
-FIRST_LOOK_ROWS = 600  # training rows of a fold that kernels and alphas are told apart by
+# Training rows of a fold that kernels and alphas are told apart by, and starts where there are
+# centres.
+FIRST_LOOK_ROWS = 600
 
 
 @dataclass
@@ -54,9 +56,12 @@ class Runner:
                     train = self._some_of(train)
                     # So few rows are faster without centres.
                     lines = [line.with_options(n_centers=None) for line in lines]
-                begin = self._starts.get((lines[0].kernel, fold))
+                begin, look = self._starts.get((lines[0].kernel, fold)), None
+                on_centers = lines[0].template.n_centers is not None
+                if begin is None and on_centers and len(train) > FIRST_LOOK_ROWS:
+                    look = self._some_of(train)  # as for the folds of a first look
                 child = parent.child("fold", len(lines), number=i)
-                jobs.append(delayed(score_lines)(lines, self.data, train, test, begin, child))
+                jobs.append(delayed(score_lines)(lines, self.data, train, test, begin, look, child))
             results = Parallel(n_jobs=self.n_jobs)(jobs)
         for (lines, fold), (_, begin) in zip(batches, results, strict=True):
             self._starts[lines[0].kernel, fold] = begin

@@ -12,6 +12,7 @@ from kernelknife._fitting.publishing import publish, publish_machine, warn_not_c
 from kernelknife._fitting.search_settings import STARTS, make_solver
 from kernelknife._fitting.solving import (
     empty_objective,
+    find_start,
     refresh_solution,
     relax_solution,
     solve_job,
@@ -24,6 +25,7 @@ __all__ = [
     "ProbabilityMethod",
     "check_arrays",
     "empty_objective",
+    "find_start",
     "make_solver",
     "prepare_job",
     "publish",

@@ -15,9 +15,11 @@ from kernelknife._problem import null_objective, refresh_centers
 from kernelknife._search import (
     Start,
     Trace,
+    choose_start,
     find_weights,
     fixed_weights,
     follow_path,
+    make_starts,
     refit_without_penalty,
     scaled_weights,
     solve_for_count,
@@ -26,7 +28,14 @@ from kernelknife._support.checks import check_number
 from kernelknife._support.progress import SILENT, Task
 from kernelknife.solvers import Solution
 
-__all__ = ["empty_objective", "refresh_solution", "relax_solution", "solve_job", "trace_path"]
+__all__ = [
+    "empty_objective",
+    "find_start",
+    "refresh_solution",
+    "relax_solution",
+    "solve_job",
+    "trace_path",
+]
 
 
 def solve_job(estimator: Any, job: Job, task: Task) -> tuple[Solution, list[tuple[str, Solution]]]:
@@ -104,6 +113,18 @@ def trace_path(
         begin=begin,
         task=task,
     )
+
+
+def find_start(estimator: Any, job: Job) -> Start:
+    """Return where a path of prepared data would begin.
+
+    Parameters
+    ----------
+    estimator : KnifeRegressor or KnifeClassifier
+    job : Job
+    """
+    starts = make_starts(job.problem, make_start_settings(estimator, job))
+    return replace(choose_start(job.problem, make_solver(estimator), starts).start, solves=0)
 
 
 def refresh_solution(
