@@ -19,6 +19,7 @@ from kernelknife import (
     KnifeRegressor,
     KnifeRegressorCV,
     knife_path,
+    model_selection,
 )
 from kernelknife._support.versions import HAS_CALLBACKS
 from kernelknife.datasets import make_linear, make_sinusoidal, make_skin_of_orange
@@ -337,3 +338,22 @@ def test_a_number_of_folds_leaves_the_search_on_some_rows():
     for cv, n_rows in ((3, 90), (KFold(3), 200)):
         search = KnifeRegressorCV(**options, cv=cv, random_state=0).fit(X, y)
         assert len(np.unique(np.concatenate(search.splits_[0]))) == n_rows
+
+
+def test_a_row_of_weight_zero_does_not_make_the_path_rough(monkeypatch):
+    """Whether the path leads to another machine is a matter of rows, not of their weights."""
+    asked = []
+    follow = model_selection.follow_line
+
+    def watched(*arguments, roughly):
+        asked.append(roughly)
+        return follow(*arguments, roughly=roughly)
+
+    monkeypatch.setattr(model_selection, "follow_line", watched)
+    X, y = make_sinusoidal(80, 2, random_state=0)
+    s = np.ones(80)
+    s[3] = 0.0
+    model = KnifeRegressorCV("rbf", alphas=1.0, sparsities=4, cv=2)
+    model.fit(X, y, sample_weight=s)
+    model.set_params(search_rows=60).fit(X, y)
+    assert asked == [False, True]

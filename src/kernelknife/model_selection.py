@@ -430,7 +430,7 @@ class KnifeRegressorCV(RegressorMixin, _BaseKnifeCV):
     rule : {"min", "1se"}, default="min"
         The best mean score, or the fewest features within one standard error of it. Scores within
         a quarter of a standard error of the best count as equally good, and the fewest features
-        decide.
+        decide. Features are counted over all folds together.
     scoring : str, callable or None, default=None
         None is the mean squared error, or the accuracy for classes.
     cv : int, splitter or iterable, default=None
@@ -445,10 +445,11 @@ class KnifeRegressorCV(RegressorMixin, _BaseKnifeCV):
         See :class:`KnifeRegressor`.
     n_centers : int, None or "auto", default="auto"
         "auto" is the exact method up to 1,000 rows, with the linear and the additive kernel up to
-        3,000. Beyond, the search and the path use 300 centres, and the chosen machine is fitted
-        once more: exactly up to 3,000 rows, on 500 centres beyond. ``path_``, which only leads
-        there, then has the tolerance of a fold, at least 0.001. A number holds for everything, and
-        None is the exact method where it fits.
+        3,000; beyond, 300 centres. The chosen machine has as many, so that it is what the folds
+        have judged. On a table longer than ``search_rows`` it is fitted once more to all rows, with
+        one centre for ten rows up to 500 centres; ``path_``, which only leads there, then has the
+        tolerance of a fold, at least 0.001. A number holds for everything, and None is the exact
+        method where it fits.
     centers, memory_budget : as in KnifeRegressor
         See :class:`KnifeRegressor`.
     search_rows : int or None, default=3000

@@ -12,19 +12,20 @@ SQUARED, HINGE = check_loss("squared", "regression"), check_loss("hinge", "class
 
 
 @pytest.mark.parametrize(
-    ("n_rows", "search", "chosen"), [(1000, None, None), (3000, 300, None), (3001, 300, 500)]
+    ("n_rows", "search", "chosen"),
+    [(1000, None, None), (1001, 300, 300), (3000, 300, 300), (4000, 300, 400), (90_000, 300, 500)],
 )
-def test_few_rows_are_exact_and_the_chosen_machine_has_more_centres(n_rows, search, chosen):
+def test_few_rows_are_exact_and_many_bear_more_centres_than_the_folds_had(n_rows, search, chosen):
     counts = CenterCounts("auto", SQUARED)
     assert counts.of_search(RBF, n_rows) == search
     assert counts.of_chosen(RBF, n_rows) == chosen
 
 
 @pytest.mark.parametrize("kernel", CONVEX, ids=repr)
-def test_convex_kernels_are_searched_exactly_as_long_as_the_chosen_machine_is_exact(kernel):
+def test_convex_kernels_are_exact_up_to_more_rows(kernel):
     counts = CenterCounts("auto", SQUARED)
     assert counts.of_search(kernel, 3000) is counts.of_chosen(kernel, 3000) is None
-    assert (counts.of_search(kernel, 3001), counts.of_chosen(kernel, 3001)) == (300, 500)
+    assert (counts.of_search(kernel, 5000), counts.of_chosen(kernel, 5000)) == (300, 500)
 
 
 @pytest.mark.parametrize("given", [None, 40])

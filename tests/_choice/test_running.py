@@ -6,7 +6,7 @@ from numpy.testing import assert_array_equal
 from sklearn.model_selection import KFold
 
 from kernelknife import KnifeClassifierCV, KnifeRegressor
-from kernelknife._choice import Data, Line, Runner, running, score_lines
+from kernelknife._choice import Data, Line, Runner, draw_rows, running, score_lines
 from kernelknife.datasets import make_sinusoidal, make_skin_of_orange
 
 
@@ -72,12 +72,41 @@ def test_centres_begin_where_few_exact_rows_of_the_fold_do(monkeypatch):
     assert start["a"].name == start["b"].name
     assert_array_equal(start["a"].weights, start["b"].weights)
     # Without centres every row is looked at.
-    rows = []
-    monkeypatch.setattr(running, "score_lines", lambda *given: rows.append(given[5]) or ([], None))
+    looks = []
+
+    def spy(lines, data, train, test, begin, look, task):
+        looks.append(look)
+        return [], None
+
+    monkeypatch.setattr(running, "score_lines", spy)
     for line in (centred, line_of("rbf", 1.0)):
         make_runner()([([line], 0)], first_look=False)
-    assert [look is None for look in rows] == [False, True]
-    assert len(rows[0]) == 60
+    assert [None if look is None else len(look) for look in looks] == [60, None]
+
+
+@pytest.mark.parametrize("constant", ["target", "columns"])
+@pytest.mark.parametrize("first_look", [True, False])
+def test_rows_that_tell_nothing_are_not_looked_at_alone(constant, first_look, monkeypatch):
+    """A few rows of a sparse table may all be zero; the whole fold is then looked at."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(150, 2)), rng.normal(size=150)
+    (X if constant == "columns" else y)[8:] = 0.0
+    monkeypatch.setattr(running, "FIRST_LOOK_ROWS", 8)
+    splits = [(np.arange(100), np.arange(100, 150))]
+    runner = Runner(Data(X, y, np.ones(150), None), splits, None, None, 3)
+    drawn = draw_rows(np.arange(100), False, 8, 3)
+    assert drawn.min() >= 8, "otherwise some of the rows tell something"
+    line = line_of("rbf", 1.0).with_options(n_centers=20)
+    (scores,) = runner([([line], 0)], first_look=first_look)
+    assert np.isfinite(scores[0].scores).all()
+
+
+def test_a_small_memory_budget_is_enough_for_few_rows(monkeypatch):
+    """Warnings are errors here: few rows need no centres instead of the exact method."""
+    monkeypatch.setattr(running, "FIRST_LOOK_ROWS", 60)
+    line = line_of("rbf", 1.0).with_options(n_centers=20, memory_budget=20_000)
+    for first_look in (True, False):
+        make_runner()([([line], 0)], first_look=first_look)
 
 
 def test_a_first_look_is_exact_and_sees_some_rows_of_every_class(monkeypatch):

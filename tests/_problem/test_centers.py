@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from sklearn.cluster import kmeans_plusplus
 
 from kernelknife import KnifeRegressor
-from kernelknife._problem import CENTERS, choose_centers
+from kernelknife._problem import CENTERS, centers, choose_centers
 from kernelknife.kernels import RBF
 
 
@@ -27,9 +28,18 @@ def test_centers_are_different_rows_of_the_sample(how, rng):
     assert_array_equal(choose_centers(X, 200, how, RBF(), np.ones(3), 0), np.arange(80))
 
 
-def test_rows_are_spread_out_where_columns_are_many(rng):
+def test_rows_are_spread_out_where_columns_are_many(rng, monkeypatch):
     """Of 20 rows far from the others and 400 near each other, most far ones become centres."""
+    widths = []
+
+    def watched(X, *arguments, **options):
+        widths.append(X.shape[1])
+        return kmeans_plusplus(X, *arguments, **options)
+
+    monkeypatch.setattr(centers, "kmeans_plusplus", watched)
     X = rng.normal(size=(420, 600))
     X[:20] += 3.0 * rng.normal(size=(20, 600))
     index = choose_centers(X, 40, "kmeans++", RBF(), np.full(600, 0.5 / 600), 0)
     assert np.sum(index < 20) >= 15
+    choose_centers(X[:, :200], 40, "kmeans++", RBF(), np.full(200, 0.5 / 200), 0)
+    assert widths == [100, 200]

@@ -1,4 +1,4 @@
-"""How many centres the machines of a search have: few to compare many, more for the chosen one."""
+"""How many centres the machines of a search have, and the one that it chooses."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,11 +14,14 @@ __all__ = ["CenterCounts", "needs_exact"]
 # 100 centres raise them by up to 8 % for numbers, and 500 do not lower them. The path on 300 is the
 # quicker one from about 600 rows on (Gaussian kernel, numbers), or 1,000 (ANOVA kernel, classes).
 EXACT_ROWS, SEARCH_CENTERS = 1000, 300
-# The chosen machine has few columns and is fitted once: up to so many rows it is exact, beyond it
-# has more centres than the search. So are convex kernels in the search: their matrices are products
-# of the columns, which takes less time than centres do, and centres that do not span the columns
-# would make them lose their one minimum.
-FINAL_EXACT_ROWS, FINAL_CENTERS = 3000, 500
+# Convex kernels are exact up to more rows: their matrices are products of the columns, which takes
+# less time than centres do, and centres that do not span the columns would make them lose their one
+# minimum.
+CONVEX_EXACT_ROWS = 3000
+# The chosen machine is one that the folds have judged. With more centres or exact, it follows noise
+# that theirs could not follow (benchmarks/chosen_centers.py). A table that is longer than what the
+# search looks at bears more: one centre for so many rows, up to a limit.
+ROWS_PER_CENTER, MOST_CENTERS = 10, 500
 
 
 def needs_exact(loss: Loss, kernels: Iterable[Kernel]) -> bool:
@@ -42,15 +45,15 @@ class CenterCounts:
 
     def of_search(self, kernel: Kernel, n_rows: int) -> int | None:
         """Return the number of centres with which a kernel is compared with others."""
-        exact_rows = FINAL_EXACT_ROWS if kernel.convex else EXACT_ROWS
-        return self._count(kernel, n_rows, exact_rows, SEARCH_CENTERS)
+        if self.given != "auto":
+            return self.given
+        exact_rows = CONVEX_EXACT_ROWS if kernel.convex else EXACT_ROWS
+        exact = n_rows <= exact_rows or needs_exact(self.loss, [kernel])
+        return None if exact else SEARCH_CENTERS
 
     def of_chosen(self, kernel: Kernel, n_rows: int) -> int | None:
         """Return the number of centres of the chosen machine."""
-        return self._count(kernel, n_rows, FINAL_EXACT_ROWS, FINAL_CENTERS)
-
-    def _count(self, kernel: Kernel, n_rows: int, exact_rows: int, n_centers: int) -> int | None:
-        if self.given != "auto":
-            return self.given
-        exact = n_rows <= exact_rows or needs_exact(self.loss, [kernel])
-        return None if exact else n_centers
+        count = self.of_search(kernel, n_rows)
+        if count is None or self.given != "auto":
+            return count
+        return min(max(count, n_rows // ROWS_PER_CENTER), MOST_CENTERS)

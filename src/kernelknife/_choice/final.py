@@ -19,7 +19,7 @@ __all__ = ["chosen_sparsity", "fit_chosen", "fit_count", "follow_line", "is_fina
 
 def is_final(line: Line, job: Job, data: Data, n_centers: int | None) -> bool:
     """Whether machines of the search are those of all rows, with as many centres."""
-    return n_centers == line.template.n_centers and job.problem.n_rows >= len(data.X)
+    return n_centers == line.template.n_centers and job.prepared.rows.shape[0] >= len(data.X)
 
 
 def follow_line(

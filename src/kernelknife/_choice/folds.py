@@ -30,10 +30,12 @@ from kernelknife._support.threads import limited_blas
 from kernelknife.machine import build_machine, final_coefficients
 from kernelknife.solvers import Solution
 
-__all__ = ["FOLD_TOL", "Data", "FoldScores", "as_in_a_fold", "score_lines"]
+__all__ = ["EXACT", "FOLD_TOL", "Data", "FoldScores", "as_in_a_fold", "score_lines"]
 
 POINTS_TO_COUNT = 50  # of the path that an exact number of features is taken from
 FOLD_TOL = 1e-3  # of the objective on a fold, whose score is uncertain by far more
+# Options of machines on a few hundred rows, for which any memory suffices.
+EXACT = {"n_centers": None, "memory_budget": 2**31}
 
 
 @dataclass(frozen=True)
@@ -128,7 +130,7 @@ def score_lines(
 
 def _start_on(line: Line, data: Data) -> Start:
     """Return where the path of a line begins on few rows, which are faster without centres."""
-    template = as_in_a_fold(line.template).set_params(n_centers=None)
+    template = as_in_a_fold(line.template).set_params(**EXACT)
     return find_start(template, prepare_job(template, data.X, data.y, data.sample_weight))
 
 

@@ -190,7 +190,8 @@ def judged_by_others(
         others = [j for j in range(n_folds) if j != i and not np.isin(splits[j][1], mine).any()]
         others = others or [j for j in range(n_folds) if j != i]
         known = np.flatnonzero(np.isfinite(scores[[i, *others]]).all(axis=0))
-        seen, count = scores[others][:, known], table["n_distinct_features"][known]
+        # Lines that were ruled out have fewer folds, which together name fewer features.
+        seen, count = scores[others][:, known], table["mean_n_features"][known]
         mean = seen.mean(axis=0)
         if len(seen) > 1:
             beaten = _beaten_by_fewer(seen, mean, _keeps_all(table)[known])
@@ -205,17 +206,17 @@ def judged_by_others(
 
 def _with_equals(pick: Pick, table: dict[str, np.ndarray], mean: np.ndarray) -> Pick:
     """Return the pick with the points of its path that the folds cannot tell from it."""
-    count = table["mean_n_features"]
+    alike_in = [mean, table["mean_n_features"], table["n_distinct_features"]]
     block = range(pick.index - pick.point, pick.index - pick.point + len(pick.line.penalties))
     if pick.weighting == EQUAL:
         block = range(pick.index, pick.index + 1)
     alike = [
         i - block.start
         for i in block
-        if abs(mean[i] - mean[pick.index]) <= ROUNDING * abs(mean[pick.index])
-        and count[i] == count[pick.index]
+        if all(abs(v[i] - v[pick.index]) <= ROUNDING * abs(v[pick.index]) for v in alike_in)
     ]
-    return replace(pick, n_features=float(count[pick.index]), equals=tuple(alike))
+    count = float(table["mean_n_features"][pick.index])
+    return replace(pick, n_features=count, equals=tuple(alike))
 
 
 def _describe(lines: Sequence[Line], index: int) -> Pick:

@@ -9,7 +9,7 @@ from kernelknife._choice.race import expected_paths
 from kernelknife._choice.settings import alphas_to_try, kernels_to_compare
 from kernelknife._choice.splits import default_folds
 from kernelknife._fitting import resolved_loss
-from kernelknife.kernels import Kernel
+from kernelknife.kernels import RBF, Kernel
 
 __all__ = ["SearchPlan", "plan_search", "rows_to_search"]
 
@@ -27,7 +27,8 @@ class SearchPlan:
     n_folds, n_paths : int
         The paths are a guess where the search for ``alpha`` may go on.
     n_centers : int or None
-        Of the last kernel, the most general one; None is the exact method.
+        Of the most general kernel, or of the Gaussian where all are convex; None is the exact
+        method.
     """
 
     kernels: dict[str, Kernel]
@@ -57,8 +58,13 @@ def plan_search(search: Any, n_rows: int) -> SearchPlan:
         looked_at,
         n_folds,
         expected_paths(alphas, extends, n_folds, looked_at),
-        centers.of_search(list(kernels.values())[-1], looked_at),
+        centers.of_search(_most_general(kernels), looked_at),
     )
+
+
+def _most_general(kernels: dict[str, Kernel]) -> Kernel:
+    """Return the last kernel that is not convex, the Gaussian where there is none."""
+    return [RBF(), *(kernel for kernel in kernels.values() if not kernel.convex)][-1]
 
 
 def rows_to_search(n_rows: int, most: int | None, cv: Any) -> int:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from joblib import Parallel, delayed
 
-from kernelknife._choice.folds import Data, FoldScores, score_lines
+from kernelknife._choice.folds import EXACT, Data, FoldScores, score_lines
 from kernelknife._choice.race import Batch
 from kernelknife._choice.splits import draw_rows
 from kernelknife._search import Start
@@ -55,7 +55,7 @@ class Runner:
                 if first_look and len(train) > FIRST_LOOK_ROWS:
                     train = self._some_of(train)
                     # So few rows are faster without centres.
-                    lines = [line.with_options(n_centers=None) for line in lines]
+                    lines = [line.with_options(**EXACT) for line in lines]
                 begin, look = self._starts.get((lines[0].kernel, fold)), None
                 on_centers = lines[0].template.n_centers is not None
                 if begin is None and on_centers and len(train) > FIRST_LOOK_ROWS:
@@ -76,7 +76,11 @@ class Runner:
         return names.pop() if len(names) == 1 else None
 
     def _some_of(self, train: np.ndarray) -> np.ndarray:
-        """Return training rows of a first look: kernels and alphas are told apart by few."""
+        """Return some training rows, or all where some have no columns or numbers that vary."""
         train = train[self.data.sample_weight[train] > 0]
         target = train if self.codes is None else self.codes[train]
-        return train[draw_rows(target, self.codes is not None, FIRST_LOOK_ROWS, self.seed)]
+        some = train[draw_rows(target, self.codes is not None, FIRST_LOOK_ROWS, self.seed)]
+        varies = np.ptp(self.data.X[some], axis=0).any()
+        if self.codes is None:
+            varies = varies and np.ptp(self.data.y[some], axis=0).all()
+        return some if varies else train

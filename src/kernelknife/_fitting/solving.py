@@ -124,6 +124,8 @@ def find_start(estimator: Any, job: Job) -> Start:
     job : Job
     """
     starts = make_starts(job.problem, make_start_settings(estimator, job))
+    if len(starts) == 1:
+        return starts[0]
     return replace(choose_start(job.problem, make_solver(estimator), starts).start, solves=0)
 
 

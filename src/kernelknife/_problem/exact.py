@@ -1,4 +1,4 @@
-"""The exact problem: a coefficient for every row, an n x n kernel matrix."""
+"""The exact problem: a coefficient for every row, and a kernel matrix of all rows."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -37,7 +37,7 @@ LEAST_CURVATURE = 1e-3
 
 @dataclass(frozen=True)
 class ExactState(State):
-    """The machine at the weights ``w``, with its kernel matrix."""
+    """The machine at the weights ``w``, with what its kernel matrix is made of."""
 
     inner: ExactFit
     subset: Subset  # the features with weight
@@ -219,7 +219,8 @@ class ExactProblem(Problem):
         v = subset.form_weights(w)
         S = K = None
         matrix: KernelMatrix
-        if self.kernel.identity and self.kernel.form == "dot" and is_thin(*X.shape):
+        product = self.convex and self.kernel.identity and self.kernel.form == "dot"
+        if product and is_thin(*X.shape):
             matrix = ProductMatrix(DotForm.root(X, v))
         else:
             S, K = self.kernel.evaluate(X, X, v)

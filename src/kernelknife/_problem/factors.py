@@ -1,8 +1,8 @@
-"""Kernel matrices, and factorisations of ``M = K + D`` with a positive diagonal.
+"""Kernel matrices ``K``, and factorisations of ``M = K + D`` with a positive diagonal ``D``.
 
-Either is some ``M = L L'`` that is used only through ``L^-1`` and ``L^-T``. Cholesky's takes the
-cube of the rows. A kernel matrix that is a product of few columns, ``K = P P'``, needs none of it:
-with ``U = D^-1/2 P``,
+A factorisation is some ``M = L L'`` that is used only through ``L^-1`` and ``L^-T``. Cholesky's
+takes the cube of the rows. A kernel matrix that is a product of few columns, ``K = P P'``, needs
+none of it: with ``U = D^-1/2 P``,
 
     M = D^1/2 (I + U U') D^1/2,      (I + U U')^-1/2 = I - U G U',
 

@@ -35,9 +35,9 @@ class Kernel(BaseEstimator, ABC):
     indefinite : bool
         Whether its matrices may have negative eigenvalues.
     identity : bool
-        Whether the kernel is its form, ``profile(s) = s``, and has a ``jacobian`` that needs
-        neither matrix, None in their place. If the form is that of inner products, its matrix is
-        a product of few columns.
+        Whether the kernel is its form, ``profile(s) = s``, and has a ``jacobian`` and a
+        ``gradient`` that need neither matrix, None in their place. If the form is that of inner
+        products and the kernel is convex, the matrix, a product of few columns, is then not made.
     expands : bool
         Whether the kernel sees a column through functions of it, its basis.
     order : int

@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from kernelknife._choice import PENALISED, as_errors, judged_by_others
+from kernelknife._choice import PENALISED, as_errors, judged_by_others, plan_search
 from kernelknife._fitting import make_solver, prepare_job, publish
 from kernelknife._search import solve_for_support
 from kernelknife._support.threads import limited_blas
@@ -224,7 +224,7 @@ def compare_models(search, X, y, *, task, n_jobs) -> tuple[np.ndarray, np.ndarra
     task : {"regression", "classification"}
     n_jobs : int or None
     """
-    n_centers = search.path_.model(0).n_centers
+    n_centers = plan_search(search, len(X)).n_centers
     machines = [
         _machine_with_all_columns(
             task, search.kernel_name_, alpha, X.shape[1], n_centers, search.class_weight
@@ -254,7 +254,7 @@ def _errors_of_others_choice(errors, splits):
     table = {f"split{i}_test_score": -fold for i, fold in enumerate(errors.T)}
     # To the rule that chooses they differ in nothing but their scores.
     table["weighting"] = np.full(len(errors), PENALISED, dtype=object)
-    table["mean_n_features"] = table["n_distinct_features"] = np.ones(len(errors))
+    table["mean_n_features"] = np.ones(len(errors))
     return -judged_by_others(table, splits, "min")
 
 
