@@ -64,7 +64,7 @@ def take_columns(x: Any, index: np.ndarray) -> Any:
     if np.array_equal(index, np.arange(x.shape[1])):
         return x
     if isinstance(x, np.ndarray):
-        # Twice to six times as fast as x[:, index], and its rows stay contiguous.
+        # Its rows are contiguous; a contiguous copy of x[:, index] takes six times as long.
         return x.take(index, axis=1)
     xp = namespace(x)
     return xp.take(x, xp.asarray(index, device=x.device), axis=1)
