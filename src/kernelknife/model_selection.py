@@ -501,7 +501,8 @@ class KnifeRegressorCV(RegressorMixin, _BaseKnifeCV):
         One entry per setting: "kernel", "alpha", "weighting" and "sparsity", their scores,
         "n_folds" that have judged them, "mean_n_features" that a fold selects, and
         "n_distinct_features" that all folds select together. Settings of kernels and alphas that a
-        first look has ruled out have fewer penalties and perhaps fewer folds, and cannot be chosen.
+        first look has ruled out have fewer penalties and perhaps fewer folds; those that have not
+        seen all folds cannot be chosen.
     n_paths_ : int
         Paths that were followed in the folds.
     choices_ : dict of int

@@ -52,13 +52,12 @@ class Runner:
         with self.task.child("comparing", len(batches), ordered=False) as parent:
             for i, (lines, fold) in enumerate(batches):
                 train, test = self.splits[fold]
-                if first_look and len(train) > FIRST_LOOK_ROWS:
-                    train = self._some_of(train)
+                few = self._some_of(train) if first_look else None
+                if few is not None:
                     # So few rows are faster without centres.
-                    lines = [line.with_options(**EXACT) for line in lines]
+                    train, lines = few, [line.with_options(**EXACT) for line in lines]
                 begin, look = self._starts.get((lines[0].kernel, fold)), None
-                on_centers = lines[0].template.n_centers is not None
-                if begin is None and on_centers and len(train) > FIRST_LOOK_ROWS:
+                if begin is None and lines[0].template.n_centers is not None:
                     look = self._some_of(train)  # as for the folds of a first look
                 child = parent.child("fold", len(lines), number=i)
                 jobs.append(delayed(score_lines)(lines, self.data, train, test, begin, look, child))
@@ -75,12 +74,17 @@ class Runner:
         names = {start.name for (mine, _), start in self._starts.items() if mine == kernel}
         return names.pop() if len(names) == 1 else None
 
-    def _some_of(self, train: np.ndarray) -> np.ndarray:
-        """Return some training rows, or all where some have no columns or numbers that vary."""
+    def _some_of(self, train: np.ndarray) -> np.ndarray | None:
+        """Return some of many training rows; None where there are few, or these tell nothing.
+
+        A few rows of a sparse table may have no column that varies, or a constant target.
+        """
+        if len(train) <= FIRST_LOOK_ROWS:
+            return None
         train = train[self.data.sample_weight[train] > 0]
         target = train if self.codes is None else self.codes[train]
         some = train[draw_rows(target, self.codes is not None, FIRST_LOOK_ROWS, self.seed)]
         varies = np.ptp(self.data.X[some], axis=0).any()
         if self.codes is None:
             varies = varies and np.ptp(self.data.y[some], axis=0).all()
-        return some if varies else train
+        return some if varies else None
