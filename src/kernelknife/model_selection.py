@@ -27,6 +27,7 @@ from kernelknife._choice import (
     FOLD_TOL,
     CenterCounts,
     Data,
+    Judgements,
     LineMaker,
     Race,
     Runner,
@@ -274,9 +275,10 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
 
     def _choose(self, race):
         """Take what the folds say, by both rules."""
-        n_folds = len(self.splits_)
-        self.cv_results_ = tabulate(race.lines, race.scores, n_folds)
-        picks = pick_setting(race.lines, self.cv_results_, n_folds)
+        judgements = Judgements.gathered(race.lines, race.scores, len(self.splits_))
+        self.cv_results_ = tabulate(race.lines, judgements)
+        self.nested_scores_ = judged_by_others(judgements, self.splits_, self.rule)
+        picks = pick_setting(race.lines, judgements)
         self.choices_ = {rule: pick.index for rule, pick in picks.items()}
         self._pick = picks[self.rule]
 
@@ -290,7 +292,6 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         mine = self.cv_results_["kernel"] == pick.line.kernel
         self.alphas_ = np.unique(self.cv_results_["alpha"][mine])
         self.best_score_ = float(self.cv_results_["mean_test_score"][pick.index])
-        self.nested_scores_ = judged_by_others(self.cv_results_, self.splits_, self.rule)
         self.n_paths_ = race.n_paths
         bits = np.array([fold.selected[pick.setting] for fold in race.scores[pick.position]])
         selected = np.unpackbits(bits, axis=1, count=self.n_features_in_)

@@ -11,6 +11,7 @@ from kernelknife._choice.final import (
     settle,
 )
 from kernelknife._choice.folds import FOLD_TOL, Data, FoldScores, score_lines
+from kernelknife._choice.judgements import Judgements
 from kernelknife._choice.lines import LineMaker
 from kernelknife._choice.pick import Pick, judged_by_others, pick_setting, tabulate
 from kernelknife._choice.plan import SearchPlan, plan_search, rows_to_search
@@ -44,6 +45,7 @@ __all__ = [
     "Curve",
     "Data",
     "FoldScores",
+    "Judgements",
     "Line",
     "LineMaker",
     "Pick",

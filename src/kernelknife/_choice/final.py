@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import clone
 
 from kernelknife._choice.folds import Data, as_in_a_fold
-from kernelknife._choice.pick import Pick
+from kernelknife._choice.pick import Pick, settle_point
 from kernelknife._choice.settings import EQUAL, PENALISED, RELAXED, Line
 from kernelknife._fitting import STARTS, Job, make_solver, prepare_job, publish, trace_path
 from kernelknife._search import Trace, equal_weights, refit_without_penalty
@@ -55,11 +55,8 @@ def follow_line(
 def settle(pick: Pick, trace: Trace, job: Job) -> Pick:
     """Return the pick, adjusted to the path on all rows.
 
-    Machines that are refitted without a penalty do not change as long as the selection does not, so
-    that many penalties may be equal in all folds. On all rows they need not be: there, the largest
-    of them may have lost features that all folds have, or all. So the penalty counts whose path has
-    most nearly as many features as the folds have in the mean; of several, the largest. And a
-    support that is too large to be refitted in a fold is not refitted on all rows either.
+    See :func:`settle_point`. And a support that is too large to be refitted in a fold is not
+    refitted on all rows either.
 
     Parameters
     ----------
@@ -69,21 +66,12 @@ def settle(pick: Pick, trace: Trace, job: Job) -> Pick:
     job : Job
         The prepared rows on which it was followed.
     """
-    counts = [np.count_nonzero(job.prepared.user_values(point.w)) for point in trace.points]
-    # Past the end of a path nothing changes any more.
-    counts += counts[-1:] * (len(pick.line.penalties) - len(counts))
-    if len(pick.equals) > 1:
-        # Reversed, so that of equal distances the one of the largest penalty counts.
-        point = min(reversed(pick.equals), key=lambda i: abs(counts[i] - pick.n_features))
-        pick = pick.moved_to(point)
-    if (
-        pick.weighting != EQUAL
-        and not counts[pick.point]
-        and pick.n_features >= 0.5
-        and any(counts)
-    ):
-        # No feature is left where most folds have some: the last one has just gone.
-        pick = pick.moved_to(max(i for i in range(pick.point) if counts[i]))
+    if pick.weighting != EQUAL:
+        selected = [job.prepared.user_values(point.w) for point in trace.points]
+        counts = [int(np.count_nonzero(weights)) for weights in selected]
+        # Past the end of a path nothing changes any more.
+        counts += counts[-1:] * (len(pick.line.penalties) - len(counts))
+        pick = pick.moved_to(settle_point(pick.equals, counts, pick.n_features))
     n_kept = int(np.count_nonzero(_chosen_point(pick, trace).w))
     if pick.weighting == RELAXED and not pick.line.refits(n_kept):
         pick = pick.weighted_as(PENALISED)

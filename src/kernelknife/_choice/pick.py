@@ -6,17 +6,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kernelknife._choice.folds import FoldScores
+from kernelknife._choice.judgements import Judgements
 from kernelknife._choice.settings import EQUAL, Line
 
-ROUNDING = 1e-9
 # How far below the best mean score a rule goes for fewer features, in standard errors of it. Within
 # a quarter of one the best is luck. On 36 small tables of classes drawn from the choosing half of
 # benchmarks/tables.py that left 0.32 of the columns in the median instead of 0.44, at 0.99 times
 # the error; half of one cost 1.02 times the error, one 1.05 times.
 SLACK = {"min": 0.25, "1se": 1.0}
 
-__all__ = ["Pick", "judged_by_others", "pick_setting", "tabulate"]
+__all__ = ["Pick", "judged_by_others", "pick_setting", "settle_point", "tabulate"]
 
 
 @dataclass(frozen=True)
@@ -61,111 +60,96 @@ class Pick:
         return replace(self, index=index, setting=setting, weighting=weighting)
 
 
-def tabulate(
-    lines: Sequence[Line], scores: Sequence[Sequence[FoldScores]], n_folds: int
-) -> dict[str, np.ndarray]:
+def tabulate(lines: Sequence[Line], judgements: Judgements) -> dict[str, np.ndarray]:
     """Return one row per setting; a line that was dropped has NaN from then on.
 
     Parameters
     ----------
     lines : sequence of Line
-    scores : sequence of sequence of FoldScores
-        By line and fold.
-    n_folds : int
+    judgements : Judgements
+        Of all settings of these lines, in their order.
     """
-    blocks = []
-    for line, folds in zip(lines, scores, strict=True):
-        by_fold = np.full((n_folds, len(line.settings)), np.nan)
-        for i, fold in enumerate(folds):
-            by_fold[i] = fold.scores
-        seen = by_fold[: len(folds)]
-        bits = np.array([fold.selected for fold in folds])
-        count = np.bitwise_count(bits).sum(axis=2).mean(axis=0)
-        distinct = np.bitwise_count(np.bitwise_or.reduce(bits, axis=0)).sum(axis=1)
-        spread = seen.std(axis=0, ddof=1) if len(folds) > 1 else np.full(seen.shape[1], np.nan)
+    blocks, first = [], 0
+    for line in lines:
+        mine = np.arange(first, first + len(line.settings))
+        first += len(mine)
+        n_folds = int(judgements.n_seen[mine[0]])
+        seen = judgements.of(range(n_folds), mine)
         blocks.append(
             {
-                "kernel": np.full(seen.shape[1], line.kernel, dtype=object),
-                "alpha": np.full(seen.shape[1], line.alpha),
+                "kernel": np.full(len(mine), line.kernel, dtype=object),
+                "alpha": np.full(len(mine), line.alpha),
                 "weighting": np.array([weighting for weighting, _ in line.settings], dtype=object),
-                "sparsity": np.array([sparsity for _, sparsity in line.settings]),
-                "mean_test_score": seen.mean(axis=0),
-                "std_test_score": seen.std(axis=0),
-                "standard_error": spread / np.sqrt(len(folds)),
-                "mean_n_features": count,
-                "n_distinct_features": distinct,
-                "n_folds": np.full(seen.shape[1], len(folds)),
-                **{f"split{i}_test_score": row for i, row in enumerate(by_fold)},
+                "sparsity": seen.sparsity,
+                "mean_test_score": seen.scores.mean(axis=0),
+                "std_test_score": seen.scores.std(axis=0),
+                "standard_error": seen.standard_error,
+                "mean_n_features": seen.mean_n_features,
+                "n_distinct_features": seen.n_distinct_features,
+                "n_folds": seen.n_seen,
             }
         )
-    return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
+    table = {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
+    return table | {f"split{i}_test_score": row for i, row in enumerate(judgements.scores)}
 
 
-def pick_setting(
-    lines: Sequence[Line], table: dict[str, np.ndarray], n_folds: int
-) -> dict[str, Pick]:
+def pick_setting(lines: Sequence[Line], judgements: Judgements) -> dict[str, Pick]:
     """Return what each rule takes among the settings that have seen all folds."""
-    mean = np.where(table["n_folds"] == n_folds, table["mean_test_score"], -np.inf)
-    ran = table["n_folds"] == n_folds
-    missing = np.isnan(mean)
+    n_folds = len(judgements.scores)
+    ran = np.flatnonzero(judgements.n_seen == n_folds)
+    cells = judgements.scores[:, ran]
+    missing = np.isnan(cells)
     if missing.any():
-        cells = np.array([table[f"split{i}_test_score"][ran] for i in range(n_folds)])
         warnings.warn(
-            f"{np.isnan(cells).sum()} of {cells.size} scores are NaN; settings with one are "
+            f"{missing.sum()} of {missing.size} scores are NaN; settings with one are "
             "not chosen. Look at cv_results_, and consider another scoring or cv.",
             stacklevel=5,
         )
-        if missing[ran].all():
-            raise ValueError(
-                "Every setting has a NaN score in some fold, so none can be chosen: use another "
-                "scoring, or a cv whose folds hold every class."
-            )
-    mean = np.where(missing, -np.inf, mean)
-    scores = np.array([table[f"split{i}_test_score"] for i in range(n_folds)])
-    mean = np.where(_beaten_by_fewer(scores, mean, _keeps_all(table)), -np.inf, mean)
-    best = mean.max()
-    # Of several best settings the one with the smallest spread sets the bar.
-    error = np.min(table["standard_error"][mean >= best]) if n_folds > 1 else 0.0
-    # Fewest features first, then the better score, then the larger penalty. What counts is how many
-    # features the folds name together: a short list that is another one in every fold is luck.
-    keys = (-table["sparsity"], -mean, table["n_distinct_features"])
-    return {
-        rule: _with_equals(
-            _describe(lines, int(np.lexsort((*keys, ~_reaches(mean, best - slack * error)))[0])),
-            table,
-            mean,
+    known = ran[~missing.any(axis=0)]
+    if not len(known):
+        raise ValueError(
+            "Every setting has a NaN score in some fold, so none can be chosen: use another "
+            "scoring, or a cv whose folds hold every class."
         )
-        for rule, slack in SLACK.items()
-    }
+    seen = judgements.of(range(n_folds), known)
+    picks = {}
+    for rule, slack in SLACK.items():
+        setting = seen.choose(slack)
+        pick = _describe(lines, int(known[setting]))
+        equals = known[seen.equals(setting)] - pick.index + pick.point
+        count = float(seen.mean_n_features[setting])
+        picks[rule] = replace(pick, n_features=count, equals=tuple(map(int, equals)))
+    return picks
 
 
-def _reaches(mean: np.ndarray, bar: float) -> np.ndarray:
-    """Return which means reach a bar, up to rounding: sums of other rows in other orders differ."""
-    return mean >= bar - ROUNDING * abs(bar)
+def settle_point(equals: Sequence[int], counts: Sequence[int], expected: float) -> int:
+    """Return the point of a path that stands for the points that folds have chosen.
 
+    Machines that are refitted without a penalty do not change as long as the selection does not, so
+    that many penalties may be equal in all folds. On the rows of this path they need not be: there,
+    the largest of them may have lost features that all folds have, or all. So the penalty counts
+    whose path has most nearly as many features as the folds have in the mean; of several, the
+    largest.
 
-def _keeps_all(table: dict[str, np.ndarray]) -> np.ndarray:
-    """Return which settings keep every feature in every fold, where that is a setting at all."""
-    count, equal = table["mean_n_features"], table["weighting"] == EQUAL
-    return count >= count[equal].max() if equal.any() else equal
-
-
-def _beaten_by_fewer(scores: np.ndarray, mean: np.ndarray, keeps_all: np.ndarray) -> np.ndarray:
-    """Return which machines of all features do not clearly beat the best one that selects some.
-
-    Who asks for a selection takes all features only where these do better by more than one standard
-    error of the difference.
+    Parameters
+    ----------
+    equals : sequence of int
+        The chosen point and those that the folds cannot tell from it, by increasing penalty.
+    counts : sequence of int
+        Number of features at every point of this path.
+    expected : float
+        Mean number of features in the folds that have chosen.
     """
-    fewer = np.where(keeps_all, -np.inf, mean)
-    if not keeps_all.any() or not np.isfinite(fewer).any():
-        return np.zeros(len(mean), dtype=bool)
-    gains = scores - scores[:, [int(np.argmax(fewer))]]
-    error = gains.std(axis=0, ddof=1) / np.sqrt(len(gains))
-    return keeps_all & ~(gains.mean(axis=0) > error)
+    # Reversed, so that of equal distances the one of the largest penalty counts.
+    point = min(reversed(equals), key=lambda i: abs(counts[i] - expected))
+    if not counts[point] and expected >= 0.5:
+        # No feature is left where most folds have some: the last one has just gone.
+        point = max((i for i in range(point) if counts[i]), default=point)
+    return point
 
 
 def judged_by_others(
-    table: dict[str, np.ndarray], splits: Sequence[tuple[np.ndarray, np.ndarray]], rule: str
+    judgements: Judgements, splits: Sequence[tuple[np.ndarray, np.ndarray]], rule: str
 ) -> np.ndarray:
     """Return for every fold its score of the setting that other folds choose.
 
@@ -177,46 +161,27 @@ def judged_by_others(
 
     Parameters
     ----------
-    table : dict of ndarray
-        Of :func:`tabulate`.
+    judgements : Judgements
     splits : sequence of (ndarray, ndarray)
     rule : {"min", "1se"}
     """
     n_folds = len(splits)
-    scores = np.array([table[f"split{i}_test_score"] for i in range(n_folds)])
-    judged = np.empty(n_folds)
+    judged = np.full(n_folds, np.nan)
     for i in range(n_folds):
         mine = splits[i][1]
         others = [j for j in range(n_folds) if j != i and not np.isin(splits[j][1], mine).any()]
         others = others or [j for j in range(n_folds) if j != i]
-        known = np.flatnonzero(np.isfinite(scores[[i, *others]]).all(axis=0))
-        # Lines that were ruled out have fewer folds, which together name fewer features.
-        seen, count = scores[others][:, known], table["mean_n_features"][known]
-        mean = seen.mean(axis=0)
-        if len(seen) > 1:
-            beaten = _beaten_by_fewer(seen, mean, _keeps_all(table)[known])
-            mean = np.where(beaten, -np.inf, mean)
-        bar = mean.max(initial=-np.inf)
-        if len(seen) > 1:
-            bar -= SLACK[rule] * seen[:, int(np.argmax(mean))].std(ddof=1) / np.sqrt(len(seen))
-        order = np.lexsort((-mean, count, ~_reaches(mean, bar)))
-        judged[i] = scores[i, known[order[0]]] if len(known) else np.nan
+        known = np.flatnonzero(np.isfinite(judgements.scores[[i, *others]]).all(axis=0))
+        if len(known):
+            seen = judgements.of(others, known)
+            setting = seen.choose(SLACK[rule])
+            # The training rows of the fold are to the others what all rows are to all folds.
+            path = np.flatnonzero(judgements.path == judgements.path[known[setting]])
+            equals = np.searchsorted(path, known[seen.equals(setting)])
+            counts = judgements.n_features[i, path]
+            point = settle_point(equals.tolist(), counts.tolist(), seen.mean_n_features[setting])
+            judged[i] = judgements.scores[i, path[point]]
     return judged
-
-
-def _with_equals(pick: Pick, table: dict[str, np.ndarray], mean: np.ndarray) -> Pick:
-    """Return the pick with the points of its path that the folds cannot tell from it."""
-    alike_in = [mean, table["mean_n_features"], table["n_distinct_features"]]
-    block = range(pick.index - pick.point, pick.index - pick.point + len(pick.line.penalties))
-    if pick.weighting == EQUAL:
-        block = range(pick.index, pick.index + 1)
-    alike = [
-        i - block.start
-        for i in block
-        if all(abs(v[i] - v[pick.index]) <= ROUNDING * abs(v[pick.index]) for v in alike_in)
-    ]
-    count = float(table["mean_n_features"][pick.index])
-    return replace(pick, n_features=count, equals=tuple(alike))
 
 
 def _describe(lines: Sequence[Line], index: int) -> Pick:

@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from kernelknife._choice import PENALISED, as_errors, judged_by_others, plan_search
+from kernelknife._choice import Judgements, as_errors, judged_by_others, plan_search
 from kernelknife._fitting import make_solver, prepare_job, publish
 from kernelknife._search import solve_for_support
 from kernelknife._support.threads import limited_blas
@@ -251,11 +251,17 @@ def _errors_of_others_choice(errors, splits):
     errors : ndarray of shape (n_machines, n_folds)
     splits : list of (ndarray, ndarray)
     """
-    table = {f"split{i}_test_score": -fold for i, fold in enumerate(errors.T)}
+    n_machines, n_folds = errors.shape
     # To the rule that chooses they differ in nothing but their scores.
-    table["weighting"] = np.full(len(errors), PENALISED, dtype=object)
-    table["mean_n_features"] = np.ones(len(errors))
-    return -judged_by_others(table, splits, "min")
+    judgements = Judgements(
+        -errors.T,
+        np.zeros((n_folds, n_machines, 1), dtype=np.uint8),
+        sparsity=np.zeros(n_machines),
+        equal=np.zeros(n_machines, dtype=bool),
+        path=np.arange(n_machines),
+        n_seen=np.full(n_machines, n_folds),
+    )
+    return -judged_by_others(judgements, splits, "min")
 
 
 def _constant(task):
