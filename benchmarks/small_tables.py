@@ -68,7 +68,7 @@ def _thinned(X, y, whole, share, rng):
 def all_columns(search):
     """Return the best of the machines of all columns that a search has compared, not yet fitted."""
     table = search.cv_results_
-    equal = (table["weighting"] == "equal") & (table["n_folds"] == table["n_folds"].max())
+    equal = (table["weighting"] == "equal") & table["followed"]
     best = np.flatnonzero(equal)[np.argmax(table["mean_test_score"][equal])]
     return KnifeClassifier(table["kernel"][best], alpha=table["alpha"][best], learn_weights=False)
 

@@ -357,3 +357,94 @@ def test_a_row_of_weight_zero_does_not_make_the_path_rough(monkeypatch):
     model.fit(X, y, sample_weight=s)
     model.set_params(search_rows=60).fit(X, y)
     assert asked == [False, True]
+
+
+def test_only_lines_that_were_followed_to_the_end_are_chosen(rng):
+    """With 200 rows and more the first look sees all folds, but few penalties and no refits."""
+    X = np.random.default_rng(3).normal(size=(220, 5))
+    y = 0.25 * X[:, 0] + np.random.default_rng(4).normal(size=220)
+    options = {"kernel": ["linear", "additive", "rbf"], "sparsities": 12}
+    for rows in range(200, 221, 5):
+        search = KnifeRegressorCV(**options).fit(X[:rows], y[:rows])
+        results = search.cv_results_
+        assert (results["n_folds"] == 5).all()
+        assert not results["followed"].all()
+        assert all(results["followed"][index] for index in search.choices_.values())
+
+
+def test_a_first_look_at_refitted_machines_alone_looks_at_those():
+    """Otherwise all columns with equal weights would tell kernels and alphas apart."""
+    X, y = make_sinusoidal(80, 3, random_state=0)
+    search = KnifeRegressorCV(["linear", "additive", "rbf"], relax=True, sparsities=9).fit(X, y)
+    dropped = ~search.cv_results_["followed"]
+    assert {"relaxed", "equal"} == set(search.cv_results_["weighting"][dropped])
+
+
+def test_folds_may_be_lists_of_many_rows(rng):
+    X = rng.normal(size=(640, 3))
+    folds = [(list(range(620)), list(range(620, 640))), (list(range(20, 640)), list(range(20)))]
+    search = KnifeRegressorCV(["linear", "additive", "rbf"], sparsities=4, cv=folds)
+    assert search.fit(X, X[:, 0] + rng.normal(size=640)).weights_[0] > 0
+
+
+def test_a_scoring_may_be_missing_for_a_whole_alpha(sinusoid):
+    def sometimes(model, X, y):
+        return model.score(X, y) if model.alpha >= 1.0 else np.nan
+
+    with pytest.warns(UserWarning, match="scores are NaN"):
+        search = KnifeRegressorCV("rbf", sparsities=4, cv=3, scoring=sometimes).fit(*sinusoid)
+    assert search.alpha_ >= 1.0
+
+
+def test_a_first_look_at_rare_values_does_not_miss_columns(rng):
+    """Of 800 rows the first look takes 600, in which most of these columns are constant."""
+    X = np.hstack([rng.normal(size=(1000, 3)), np.zeros((1000, 4))])
+    for j in range(3, 7):
+        X[np.arange(5) * 200 + j, j] = 1.0
+    y = X.sum(axis=1) + 0.1 * rng.normal(size=1000)
+    search = KnifeRegressorCV("linear", n_features_to_select=7, alphas=[1.0, 10.0, 100.0], cv=5)
+    assert search.fit(X, y).get_support().all()
+
+
+def test_a_search_on_some_rows_draws_from_those_that_count(rng):
+    X = rng.normal(size=(500, 3))
+    y = (X[:, 0] > 1.0).astype(int)
+    s = np.zeros(500)
+    counted = np.concatenate([np.flatnonzero(y == 0)[:60], np.flatnonzero(y == 1)[:12]])
+    s[counted] = 1.0
+    search = KnifeClassifierCV("linear", alphas=1.0, sparsities=4, search_rows=60, random_state=0)
+    search.fit(X, y, sample_weight=s)
+    assert np.isin(np.concatenate(search.splits_[0]), counted).all()
+
+
+def test_a_chosen_machine_that_has_not_converged_is_told(rng):
+    """The path on some rows has the tolerance of a fold; the machine of all rows has the user's."""
+    X = rng.normal(size=(250, 8))
+    y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=250)
+    search = KnifeRegressorCV(
+        "laplace", alphas=1.0, sparsities=[2.0, 5.0, 8.0], search_rows=200, tol=1e-9, max_iter=6,
+        relax=False, include_all=False,
+    )  # fmt: skip
+    with pytest.warns(ConvergenceWarning, match="The chosen machine did not converge") as seen:
+        search.fit(X, y)
+    assert search.path_.converged.all()
+    if HAS_CALLBACKS:
+        assert seen[0].filename == __file__
+
+
+def test_every_kernel_that_must_be_exact_is_checked_before_the_search(rng):
+    X = rng.normal(size=(300, 3))
+    model = KnifeRegressorCV(["rbf", "sigmoid"], search_rows=100, memory_budget=8 * 200**2)
+    with (
+        pytest.warns(UserWarning, match="over the budget"),
+        pytest.raises(ValueError, match="not positive semi-definite"),
+    ):
+        model.fit(X, X[:, 0])
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_stand_ins_are_those_of_the_machine_with_so_many_features(rng, kernel):
+    X = rng.normal(size=(120, 6))
+    y = X[:, :3].sum(axis=1) + 0.1 * rng.normal(size=120)
+    search = KnifeRegressorCV(kernel, n_features_to_select=3, alphas=1.0, cv=3).fit(X, y)
+    assert {place.name for place in search.stand_ins()} == {"x0", "x1", "x2"}

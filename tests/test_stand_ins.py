@@ -6,6 +6,7 @@ import pytest
 from sklearn.datasets import make_classification
 
 from kernelknife import KnifeClassifier, KnifeRegressor, KnifeRegressorCV, knife_path
+from kernelknife._search import exchange
 from kernelknife.stand_ins import Place, StandIn, StandIns, fold_of_rows, percent
 
 
@@ -77,6 +78,30 @@ def test_rows_of_weight_zero_do_not_count(table):
     spoiled = y.copy()
     spoiled[100:] += 100.0
     assert model.stand_ins(X, y, s, folds=folds) == model.stand_ins(X, spoiled, s, folds=folds)
+
+
+def test_folds_of_a_sample_are_those_of_its_rows(monkeypatch):
+    """More than 600 rows, some of weight zero: the fold of a row stands in one of its columns."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(700, 3))
+    y = X[:, 0] + 0.1 * rng.normal(size=700)
+    folds = rng.integers(0, 2, size=700)
+    X[:, 2] = folds
+    s = np.ones(700)
+    s[:50] = 0.0
+    seen = []
+    sample_of = exchange._sample
+
+    def watched(*arguments):
+        sample, labels = sample_of(*arguments)
+        seen.append(np.array_equal(sample.centers[:, 2] > 0, labels == 1))
+        return sample, labels
+
+    monkeypatch.setattr(exchange, "_sample", watched)
+    for n_centers in (None, 30):
+        model = KnifeRegressor("linear", n_centers=n_centers, sparsity=20.0)
+        model.fit(X, y, sample_weight=s).stand_ins(X, y, s, folds=folds)
+    assert seen == [True, True]
 
 
 def test_groups_are_called_by_their_names(table):

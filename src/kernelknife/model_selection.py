@@ -58,6 +58,7 @@ from kernelknife._fitting import (
     prepare_job,
     resolved_loss,
     trace_path,
+    warn_not_converged,
 )
 from kernelknife._prepare import find_groups
 from kernelknife._rows import refuse_lazy_rows
@@ -206,18 +207,22 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         self.score_name_ = score_name(scoring)
         data = Data(X, y, s, None if self.scoring is None else scorer)
         target, classes = self._split_target(y)
-        looked_at = rows_to_search(len(target), self.search_rows, self.cv)
-        rows = self._searched = draw_rows(target, classes, looked_at, self._seed)
+        rows = self._searched = self._draw_rows(target, classes, s)
         searched = data if len(rows) == len(X) else data.take(rows)
         lines = self._make_lines(kernels, grid, data, searched)
         lines.job(first)  # whatever is wrong with the rows is said before the folds
-        if searched is not data and needs_exact(lines.centers.loss, kernels.values()):
-            # The chosen machine will be exact on all rows, which may be too many for it.
-            prepare_job(copy(lines.template), X, y, s)
+        if searched is not data:
+            for kernel in kernels.values():
+                if needs_exact(lines.centers.loss, [kernel]):
+                    # If chosen it will be exact on all rows, which may be too many for it.
+                    prepare_job(copy(lines.template).set_params(kernel=kernel), X, y, s)
         codes = target[rows] if classes else None
         groups = None if groups is None else np.asarray(groups)[rows]
         splitter = make_splitter(self.cv, target[rows], classes, groups, self._seed)
-        splits = list(splitter.split(searched.X, target[rows], groups))
+        splits = [
+            (np.asarray(train), np.asarray(test))
+            for train, test in splitter.split(searched.X, target[rows], groups)
+        ]
         check_splits(splits, codes, searched.sample_weight, groups)
         self.splits_ = [(rows[train], rows[test]) for train, test in splits]
         self.n_paths_ = expected_paths(alphas, extends, len(splits), len(rows))
@@ -232,6 +237,15 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
                 self._follow(lines, data, start, path_task)
             self._publish_choice(race)
         return self
+
+    def _draw_rows(self, target, classes, s):
+        """Return the rows that the search looks at; of more rows than that, those that count."""
+        most = rows_to_search(len(target), self.search_rows, self.cv)
+        counted = np.flatnonzero(s > 0)
+        if most >= len(target) or (classes and len(np.unique(target[counted])) <= target.max()):
+            # All rows; or a class without weight, which is refused where all rows are seen.
+            return draw_rows(target, classes, most, self._seed)
+        return counted[draw_rows(target[counted], classes, most, self._seed)]
 
     def _check_words(self):
         """Raise where a parameter has none of the values that it can have."""
@@ -275,7 +289,7 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
 
     def _choose(self, race):
         """Take what the folds say, by both rules."""
-        judgements = Judgements.gathered(race.lines, race.scores, len(self.splits_))
+        judgements = Judgements.gathered(race.lines, race.scores, len(self.splits_), race.followed)
         self.cv_results_ = tabulate(race.lines, judgements)
         self.nested_scores_ = judged_by_others(judgements, self.splits_, self.rule)
         picks = pick_setting(race.lines, judgements)
@@ -304,7 +318,7 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         """
         line = self._pick.line
         job = lines.job(line.kernel).with_alpha(line.alpha)
-        n_centers = lines.centers.of_chosen(job.prepared.kernel, len(data.X))
+        n_centers = lines.centers.of_chosen(job.prepared.kernel, data.n_counted)
         if self.n_features_to_select is None:
             roughly = not is_final(line, job, data, n_centers)
             trace = follow_line(line, job, start, task, roughly=roughly)
@@ -322,7 +336,12 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         self._pick = settle(self._pick, trace, job)
         template = self._publish_path(job, trace)
         self.sparsity_ = chosen_sparsity(self._pick, trace)
-        self.best_estimator_ = fit_chosen(self._pick, template, job, trace, data, n_centers)
+        self.best_estimator_, solution = fit_chosen(
+            self._pick, template, job, trace, data, n_centers
+        )
+        if not solution.converged and self.path_.converged.all():
+            # What has not converged on the path has been said already.
+            warn_not_converged("The chosen machine", [solution], stacklevel=6)
 
     def _fit_count(self, job, trace, data, n_centers):
         """Publish the path, and the machine with the number of features fitted to all rows."""
@@ -376,7 +395,8 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
     def stand_ins(self, *, n_candidates=8, random_state=0):
         """Find columns that could take the place of the selected ones, on the folds of the fit.
 
-        The machine is that of ``path_`` at the chosen penalty.
+        The machine is that of ``path_`` at the chosen penalty, or with as many features as
+        ``n_features_to_select`` asks for.
 
         Parameters
         ----------
@@ -391,8 +411,12 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         check_is_fitted(self)
         if self.weighting_ == EQUAL:
             return StandIns(())  # every column is selected, and none is left to stand in
+        machine = min(self._pick.point, len(self.path_) - 1)
+        if self.n_features_to_select is not None:
+            # A machine of so many features need not be a point of the path.
+            machine = self.path_.at(n_features=self.n_features_to_select)
         return self.path_.stand_ins(
-            min(self._pick.point, len(self.path_) - 1),
+            machine,
             n_candidates=n_candidates,
             folds=fold_of_rows(self.splits_, self._searched),
             random_state=random_state,
@@ -446,11 +470,11 @@ class KnifeRegressorCV(RegressorMixin, _BaseKnifeCV):
         See :class:`KnifeRegressor`.
     n_centers : int, None or "auto", default="auto"
         "auto" is the exact method up to 1,000 rows, with the linear and the additive kernel up to
-        3,000; beyond, 300 centres. The chosen machine has as many, so that it is what the folds
-        have judged. On a table longer than ``search_rows`` it is fitted once more to all rows, with
-        one centre for ten rows up to 500 centres; ``path_``, which only leads there, then has the
-        tolerance of a fold, at least 0.001. A number holds for everything, and None is the exact
-        method where it fits.
+        3,000; beyond, 300 centres in the search. The chosen machine has as many up to 3,000 rows,
+        so that it is what the folds have judged, and beyond one for ten rows, up to 500. On a table
+        longer than ``search_rows`` it is fitted once more to all rows; ``path_``, which only leads
+        there, then has the tolerance of a fold, at least 0.001. A number holds for everything, and
+        None is the exact method where it fits.
     centers, memory_budget : as in KnifeRegressor
         See :class:`KnifeRegressor`.
     search_rows : int or None, default=3000
@@ -497,13 +521,13 @@ class KnifeRegressorCV(RegressorMixin, _BaseKnifeCV):
     selection_frequency_ : ndarray of shape (n_features,)
         Share of the folds in which a feature is selected at the chosen penalties.
     path_ : PathResult
-        On all rows, with the chosen ``alpha_``.
+        On the rows that the search has looked at, with the chosen ``alpha_``.
     cv_results_ : dict of ndarray
         One entry per setting: "kernel", "alpha", "weighting" and "sparsity", their scores,
-        "n_folds" that have judged them, "mean_n_features" that a fold selects, and
-        "n_distinct_features" that all folds select together. Settings of kernels and alphas that a
-        first look has ruled out have fewer penalties and perhaps fewer folds; those that have not
-        seen all folds cannot be chosen.
+        "n_folds" that have judged them, "n_training_rows" of such a fold, "mean_n_features" that a
+        fold selects, and "n_distinct_features" that all folds select together. Settings of kernels
+        and alphas that a first look has ruled out have fewer penalties and perhaps fewer rows and
+        folds; they are not "followed" and cannot be chosen.
     n_paths_ : int
         Paths that were followed in the folds.
     choices_ : dict of int

@@ -218,8 +218,9 @@ class PathResult:
 
         Parameters
         ----------
-        i : int
-            Index of a point; negative ones count from the end.
+        i : int, KnifeRegressor or KnifeClassifier
+            Index of a point; negative ones count from the end. Or a model of this path, such as
+            ``at(n_features=3)``.
         n_candidates, folds, random_state : as in KnifeRegressor.stand_ins
             See :meth:`KnifeRegressor.stand_ins`.
 
@@ -228,11 +229,15 @@ class PathResult:
         StandIns
             One place for every selected column.
         """
-        point = self._point(i)
+        if hasattr(i, "weights_"):
+            w, sparsity = self._job.prepared.weight_values(i.weights_), i.sparsity_
+        else:
+            point = self._point(i)
+            w, sparsity = point.w, point.sparsity
         return self._job.find_stand_ins(
             make_solver(self._template),
-            point.w,
-            point.sparsity,
+            w,
+            sparsity,
             n_candidates=n_candidates,
             folds=folds,
             random_state=random_state,

@@ -96,7 +96,7 @@ def test_the_chosen_machine_is_that_of_a_fit_to_all_rows(weighting, n_searched):
     template = KnifeRegressor("rbf", alpha=0.3, tol=1e-7)
     data, line, job, trace = follow(make_sinusoidal, template, n_searched)
     pick = pick_of(line, weighting)
-    model = fit_chosen(pick, template, job, trace, data, None)
+    model, _ = fit_chosen(pick, template, job, trace, data, None)
     assert chosen_sparsity(pick, trace) == (0.0 if weighting == "equal" else 6.0)
     assert model.sparsity == model.sparsity_ == chosen_sparsity(pick, trace)
     alone = KnifeRegressor(**model.get_params(deep=False)).fit(data.X, data.y)
@@ -108,7 +108,7 @@ def test_features_that_some_rows_have_selected_are_refitted_on_all_rows():
     template = KnifeRegressor("rbf", alpha=0.3, tol=1e-7)
     data, line, job, trace = follow(make_sinusoidal, template, 80)
     selected = job.prepared.user_values(trace.points[1].w) > 0
-    model = fit_chosen(pick_of(line, "relaxed"), template, job, trace, data, None)
+    model, _ = fit_chosen(pick_of(line, "relaxed"), template, job, trace, data, None)
     assert 0 < selected.sum() < len(selected)
     assert_array_equal(model.get_support(), selected)
     # A fit of these columns without penalty that begins here stays here, up to the tolerance of
@@ -124,7 +124,7 @@ def test_a_convex_penalty_grows_with_the_rows():
     template = KnifeRegressor("linear", tol=1e-8)
     data, line, job, trace = follow(make_linear, template, 80)
     pick = pick_of(line, "penalised")
-    model = fit_chosen(pick, template, job, trace, data, None)
+    model, _ = fit_chosen(pick, template, job, trace, data, None)
     assert chosen_sparsity(pick, trace) == 6.0
     assert_allclose(model.sparsity_, 6.0 * 120 / 80)
 
@@ -134,7 +134,7 @@ def test_past_the_end_of_the_path_the_last_point_is_chosen():
     data, line, job, trace = follow(make_sinusoidal, template, penalties=(1.0, 1e6, 1e7, 1e8))
     assert len(trace.points) < 4
     pick = pick_of(line, "penalised", 3)
-    model = fit_chosen(pick, template, job, trace, data, None)
+    model, _ = fit_chosen(pick, template, job, trace, data, None)
     assert chosen_sparsity(pick, trace) == trace.points[-1].sparsity
     assert not model.weights_.any()
 
@@ -143,7 +143,7 @@ def test_the_chosen_machine_has_its_own_number_of_centres():
     template = KnifeRegressor("rbf", n_centers=30, random_state=0)
     data, line, job, trace = follow(make_sinusoidal, template)
     for n_centers in (30, 60, None):
-        model = fit_chosen(pick_of(line, "relaxed"), template, job, trace, data, n_centers)
+        model, _ = fit_chosen(pick_of(line, "relaxed"), template, job, trace, data, n_centers)
         assert model.n_centers == n_centers
         assert len(model.dual_coef_) == (n_centers or 120)
     assert template.n_centers == 30

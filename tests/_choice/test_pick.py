@@ -24,8 +24,10 @@ def judged(scores, counts, n_folds=None, lines=None):
         for i in range(len(scores))
     ]
     bits = np.packbits(np.arange(8) < np.array(counts)[:, None], axis=1)
-    folds = [[FoldScores(np.array(row), bits) for row in line] for line in scores]
-    return lines, Judgements.gathered(lines, folds, n_folds or len(scores[0]))
+    folds = [[FoldScores(np.array(row), bits, 10) for row in line] for line in scores]
+    n_folds = n_folds or len(scores[0])
+    followed = [i for i, line in enumerate(scores) if len(line) == n_folds]
+    return lines, Judgements.gathered(lines, folds, n_folds, followed)
 
 
 def test_the_best_mean_wins_and_ties_go_to_fewer_features():
@@ -39,10 +41,10 @@ def test_ties_go_to_lists_that_are_the_same_in_every_fold():
     """One setting selects two features in each fold, but others in each; the other always three."""
     lines, _ = judged([[[1.0, 1.0], [1.0, 1.0]]], [1, 1])
     folds = [
-        FoldScores(np.array([5.0, 5.0]), np.packbits(np.array(selected, dtype=bool), axis=1))
+        FoldScores(np.array([5.0, 5.0]), np.packbits(np.array(selected, dtype=bool), axis=1), 10)
         for selected in ([[1, 1, 0, 0], [1, 1, 1, 0]], [[0, 0, 1, 1], [1, 1, 1, 0]])
     ]
-    judgements = Judgements.gathered(lines, [folds], 2)
+    judgements = Judgements.gathered(lines, [folds], 2, [0])
     table = tabulate(lines, judgements)
     assert_array_equal(table["mean_n_features"], [2, 3])
     assert_array_equal(table["n_distinct_features"], [4, 3])
@@ -111,11 +113,11 @@ def test_the_point_that_others_choose_is_settled_on_the_path_of_the_fold_that_ju
     lines = [Line("rbf", KnifeRegressor(), np.array([1.0, 2.0]), ("penalised",))]
     both, lost = [[1, 1, 0], [1, 1, 0]], [[1, 1, 0], [0, 0, 0]]
     folds = [
-        FoldScores(np.array(scores), np.packbits(np.array(selected, dtype=bool), axis=1))
+        FoldScores(np.array(scores), np.packbits(np.array(selected, dtype=bool), axis=1), 10)
         for scores, selected in [([1.0, 1.0], both), ([1.0, 1.0], both), ([1.0, 0.5], lost)]
     ]
     splits = [(np.delete(np.arange(3), i), np.array([i])) for i in range(3)]
-    judgements = Judgements.gathered(lines, [folds], 3)
+    judgements = Judgements.gathered(lines, [folds], 3, [0])
     assert_allclose(judged_by_others(judgements, splits, "min"), 1.0)
 
 

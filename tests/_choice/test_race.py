@@ -35,6 +35,7 @@ def make_race(quality, extends=False, best=0.0, by_fold=False, **options):
                         quality(line.kernel, line.alpha, *[fold] * by_fold)
                         * (1.0 - np.abs(line.penalties - best) / 6.0),
                         np.zeros((len(line.penalties), 1), np.uint8),
+                        10,
                     )
                     for line in lines
                 ]
@@ -53,7 +54,7 @@ def test_the_best_two_lines_are_followed_to_the_end():
         for line, scores in zip(race.lines, race.scores, strict=True)
         if len(scores) == 10 and len(line.penalties) == 7
     }
-    assert full == {"b", "c"}
+    assert full == {race.lines[i].kernel for i in race.followed} == {"b", "c"}
     # The first look: five folds, a third of the penalties.
     assert {(fold, n) for kernel, _, fold, n in ran if kernel == "a"} == {(i, 3) for i in range(5)}
     expected = expected_paths({kernel: [1.0] for kernel in quality}, False, 10, 100)

@@ -6,10 +6,11 @@ import pytest
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.dummy import DummyRegressor
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import KFold, TimeSeriesSplit, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from kernelknife import KnifeRegressor
 from kernelknife.report import build_report
 from kernelknife.selection import select_features
 
@@ -71,3 +72,30 @@ def test_a_number_of_columns_is_fitted_to_all_rows():
     assert asked.weighting == "penalised"
     assert asked.asked
     assert "For the second, every fold judges what the other" in build_report(asked)
+
+
+def test_a_penalty_that_is_given_means_in_the_folds_what_the_chosen_one_meant():
+    """With a linear kernel it goes with the rows: two thirds of them have two thirds of it."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(200, 5)), columns=list("abcde"))
+    frame["y"] = frame["a"] + 0.5 * frame["b"] + 0.25 * frame["c"] + rng.normal(size=200)
+    sparsity, folds = 10.0, KFold(2)
+    asked = select_features(frame, "y", kernel="linear", alpha=1.0, sparsity=sparsity, folds=folds)
+    X, y = frame[list("abcde")].to_numpy(), frame["y"].to_numpy()
+    selected = [
+        KnifeRegressor("linear", alpha=1.0, sparsity=sparsity / 2).fit(X[train], y[train]).support_
+        for train, _ in folds.split(X)
+    ]
+    frequency = {feature.name: feature.frequency for feature in asked.features}
+    assert [frequency[name] for name in "abcde"] == np.mean(selected, axis=0).tolist()
+
+
+def test_folds_of_a_time_series():
+    """The first split trains on few rows, and its rows are not all that the search has seen."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(100, 4)), columns=list("abcd"))
+    frame["y"] = frame["a"] + 0.1 * rng.normal(size=100)
+    selection = select_features(frame, "y", kernel="linear", alpha=1.0, folds=TimeSeriesSplit(4))
+    assert selection.selected == ["a"]
+    assert selection.rows_searched == 100
+    assert [place.name for place in selection.stand_ins] == ["a"]

@@ -119,6 +119,7 @@ class Search:
         self.cv_results_ = {
             "kernel": np.repeat("rbf", 6),
             "n_folds": seen,
+            "n_training_rows": np.full(6, 100),
             "alpha": np.repeat(self.alphas_, 2),
             "weighting": np.array(["penalised"] * 6, dtype=object),
             "mean_test_score": np.array(scores),
@@ -172,6 +173,9 @@ def test_an_alpha_that_a_first_look_has_ruled_out_was_tried(sure):
     rising.splits_ = sure.search.splits_
     (warning,) = find_warnings(replace(sure, search=rising, model=Model(1.0)))
     assert "alpha 1 is the largest of those tried" in warning
+    # One that was fitted to more rows is better for that.
+    rising.cv_results_["n_training_rows"][-2:] = 400
+    assert find_warnings(replace(sure, search=rising, model=Model(1.0))) == []
     # Machines that only the chosen alpha was tried with say nothing about the others.
     refitted = Search([0.1, 0.2, 0.5, 0.6, 0.6, 0.9], n_folds=(2, 2, 4))
     refitted.splits_ = sure.search.splits_

@@ -26,6 +26,7 @@ from kernelknife._choice.settings import (
     alphas_to_try,
     kernels_to_compare,
     penalties_of_line,
+    penalty_for_share,
     weightings_to_compare,
 )
 from kernelknife._choice.splits import (
@@ -34,6 +35,7 @@ from kernelknife._choice.splits import (
     default_folds,
     draw_rows,
     make_splitter,
+    rows_of_splits,
 )
 
 __all__ = [
@@ -71,9 +73,11 @@ __all__ = [
     "make_splitter",
     "needs_exact",
     "penalties_of_line",
+    "penalty_for_share",
     "pick_setting",
     "plan_search",
     "rows_of_path",
+    "rows_of_splits",
     "rows_to_search",
     "score_lines",
     "score_name",

@@ -54,8 +54,9 @@ def cv_curves(results: dict[str, np.ndarray], chosen: int) -> list[Curve]:
         if len(kernels) > 1:
             score = np.where(mine, np.nan_to_num(results["mean_test_score"], nan=-np.inf), -np.inf)
             # A line that was followed to the end is better known than one that was dropped.
-            longest = results["n_folds"][mine].max()
-            best = int(np.argmax(np.where(results["n_folds"] == longest, score, -np.inf)))
+            followed = mine & results["followed"]
+            known = followed if followed.any() else mine
+            best = int(np.argmax(np.where(known, score, -np.inf)))
             alphas = results["alpha"][[chosen if is_chosen else best]]
         for alpha in alphas:
             here = is_chosen and alpha == results["alpha"][chosen]

@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 from kernelknife._choice.folds import Data, as_in_a_fold
 from kernelknife._choice.pick import Pick, settle_point
-from kernelknife._choice.settings import EQUAL, PENALISED, RELAXED, Line
+from kernelknife._choice.settings import EQUAL, PENALISED, RELAXED, Line, penalty_for_share
 from kernelknife._fitting import STARTS, Job, make_solver, prepare_job, publish, trace_path
 from kernelknife._search import Trace, equal_weights, refit_without_penalty
 from kernelknife._support.progress import SILENT, Task
@@ -85,8 +85,8 @@ def chosen_sparsity(pick: Pick, trace: Trace) -> float:
 
 def fit_chosen(
     pick: Pick, template: Any, job: Job, trace: Trace, data: Data, n_centers: int | None
-) -> Any:
-    """Return the chosen machine, fitted to all rows.
+) -> tuple[Any, Solution]:
+    """Return the chosen machine, fitted to all rows, and the solution that it is made of.
 
     Parameters
     ----------
@@ -109,9 +109,8 @@ def fit_chosen(
     if not on_the_path:
         searched, job = job, _prepare_all_rows(searched_with, job, data, n_centers)
         w = job.prepared.weight_values(searched.prepared.user_values(w))
-        if job.problem.convex:
-            # As between folds and all rows: see the notes of KnifeRegressorCV.
-            sparsity *= job.problem.total_weight / searched.problem.total_weight
+        growth = job.problem.total_weight / searched.problem.total_weight
+        sparsity = penalty_for_share(sparsity, growth, convex=job.problem.convex)
     if on_the_path and pick.weighting == PENALISED:
         solution = point
     else:
@@ -124,7 +123,7 @@ def fit_chosen(
         n_centers=n_centers,
     )
     publish(model, job, solution, [(trace.start, solution)])
-    return model
+    return model, solution
 
 
 def fit_count(

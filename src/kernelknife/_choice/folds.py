@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelknife._choice.settings import EQUAL, PENALISED, RELAXED, Line
+from kernelknife._choice.settings import EQUAL, PENALISED, RELAXED, Line, penalty_for_share
 from kernelknife._fitting import (
     Job,
     find_start,
@@ -56,6 +56,11 @@ class Data:
     sample_weight: np.ndarray
     scorer: Callable[..., float] | None
 
+    @property
+    def n_counted(self) -> int:
+        """Number of rows with a positive weight."""
+        return int(np.count_nonzero(self.sample_weight))
+
     def take(self, rows: np.ndarray) -> "Data":
         """Return some of the rows, judged in the same way."""
         return Data(self.X[rows], self.y[rows], self.sample_weight[rows], self.scorer)
@@ -70,10 +75,13 @@ class FoldScores:
     scores : ndarray of shape (n_settings,)
     selected : ndarray of shape (n_settings, n_bytes)
         Packed to bits: thousands of features in dozens of folds.
+    n_training_rows : int
+        Rows that the machines were fitted to; a first look takes some of those of a fold.
     """
 
     scores: np.ndarray
     selected: np.ndarray
+    n_training_rows: int
 
 
 def score_lines(
@@ -118,8 +126,7 @@ def score_lines(
         for line in lines:
             here = job.with_alpha(line.alpha)
             counted = line.template.n_features_to_select is not None
-            # See the notes of KnifeRegressorCV: what a penalty means where there are fewer rows.
-            grid = line.penalties * share if here.problem.convex else line.penalties
+            grid = penalty_for_share(line.penalties, share, convex=here.problem.convex)
             with task.subtask("line"):
                 trace = trace_path(rough, here, POINTS_TO_COUNT if counted else grid, begin=begin)
                 begin = trace.begun
@@ -150,7 +157,8 @@ def _score_count(line: Line, job: Job, trace: Trace, data: Data, test: np.ndarra
         )
     solution = solve_for_count(job.problem, solver, trace, wanted)
     score, selected = _Judge(line, job, data, test)(solution)
-    return FoldScores(np.array([score]), np.packbits(selected[None], axis=1))
+    bits = np.packbits(selected[None], axis=1)
+    return FoldScores(np.array([score]), bits, job.prepared.rows.shape[0])
 
 
 def _score_line(line: Line, job: Job, trace: Trace, data: Data, test: np.ndarray) -> FoldScores:
@@ -171,7 +179,8 @@ def _score_line(line: Line, job: Job, trace: Trace, data: Data, test: np.ndarray
         elif weighting == EQUAL:
             parts.append([judge(equal_weights(job.problem))])
     scores, selected = zip(*(pair for part in parts for pair in part), strict=True)
-    return FoldScores(np.array(scores), np.packbits(selected, axis=1))
+    bits = np.packbits(selected, axis=1)
+    return FoldScores(np.array(scores), bits, job.prepared.rows.shape[0])
 
 
 class _Judge:

@@ -32,6 +32,11 @@ class Judgements:
     n_seen : ndarray of int of shape (n_settings,)
         Number of folds that have seen a setting, the first ones. Some scorings are NaN, too, so
         that the scores do not tell.
+    n_training_rows : ndarray of int of shape (n_settings,)
+        Rows that the machines of the first fold were fitted to.
+    followed : ndarray of bool of shape (n_settings,)
+        Settings of lines that were followed to the end. The folds of a first look may be all folds,
+        so that their number does not tell.
     """
 
     scores: np.ndarray
@@ -40,12 +45,28 @@ class Judgements:
     equal: np.ndarray
     path: np.ndarray
     n_seen: np.ndarray
+    n_training_rows: np.ndarray
+    followed: np.ndarray
 
     @classmethod
     def gathered(
-        cls, lines: Sequence[Line], scores: Sequence[Sequence[FoldScores]], n_folds: int
+        cls,
+        lines: Sequence[Line],
+        scores: Sequence[Sequence[FoldScores]],
+        n_folds: int,
+        followed: Sequence[int],
     ) -> "Judgements":
-        """Gather the scores of all lines, given by line and fold."""
+        """Gather the scores of all lines, given by line and fold.
+
+        Parameters
+        ----------
+        lines : sequence of Line
+        scores : sequence of sequence of FoldScores
+            By line and fold.
+        n_folds : int
+        followed : sequence of int
+            The lines that were followed to the end.
+        """
         sizes = [len(line.settings) for line in lines]
         shape = (n_folds, sum(sizes))
         by_fold = np.full(shape, np.nan)
@@ -65,6 +86,8 @@ class Judgements:
             np.array([weighting == EQUAL for _, weighting, _ in settings]),
             np.array([paths[key[:2]] for key in settings]),
             np.repeat([len(folds) for folds in scores], sizes),
+            np.repeat([folds[0].n_training_rows for folds in scores], sizes),
+            np.repeat(np.isin(np.arange(len(lines)), followed), sizes),
         )
 
     def of(self, folds: Sequence[int], settings: np.ndarray) -> "Judgements":
@@ -77,6 +100,8 @@ class Judgements:
             self.equal[settings],
             self.path[settings],
             np.full(len(settings), len(folds)),
+            self.n_training_rows[settings],
+            self.followed[settings],
         )
 
     @property

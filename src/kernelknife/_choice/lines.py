@@ -49,7 +49,7 @@ class LineMaker:
     def job(self, kernel: str) -> Job:
         """Return the prepared rows of the search for one kernel."""
         if kernel not in self._jobs:
-            n_centers = self.centers.of_search(self.kernels[kernel], len(self.data.X))
+            n_centers = self.centers.of_search(self.kernels[kernel], self.data.n_counted)
             self._n_centers[kernel] = n_centers
             job = self._prepare(kernel)
             job.prepared.rows.names = self.names

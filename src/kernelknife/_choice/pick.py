@@ -87,6 +87,8 @@ def tabulate(lines: Sequence[Line], judgements: Judgements) -> dict[str, np.ndar
                 "mean_n_features": seen.mean_n_features,
                 "n_distinct_features": seen.n_distinct_features,
                 "n_folds": seen.n_seen,
+                "n_training_rows": seen.n_training_rows,
+                "followed": seen.followed,
             }
         )
     table = {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
@@ -94,9 +96,9 @@ def tabulate(lines: Sequence[Line], judgements: Judgements) -> dict[str, np.ndar
 
 
 def pick_setting(lines: Sequence[Line], judgements: Judgements) -> dict[str, Pick]:
-    """Return what each rule takes among the settings that have seen all folds."""
+    """Return what each rule takes among the settings of lines that were followed to the end."""
     n_folds = len(judgements.scores)
-    ran = np.flatnonzero(judgements.n_seen == n_folds)
+    ran = np.flatnonzero(judgements.followed)
     cells = judgements.scores[:, ran]
     missing = np.isnan(cells)
     if missing.any():

@@ -79,6 +79,8 @@ class Race:
         Those that were dropped have the penalties of the first look only.
     scores : list of list of FoldScores
         By line, in the order of the folds.
+    followed : list of int
+        The lines that were followed to the end, among which the winner is chosen.
     n_paths : int
         Paths that were followed so far.
     """
@@ -89,6 +91,7 @@ class Race:
     shortens: bool = True
     lines: list[Line] = field(default_factory=list)
     scores: list[list[FoldScores]] = field(default_factory=list)
+    followed: list[int] = field(default_factory=list)
     n_paths: int = 0
 
     def compare(self, wanted: dict[str, list[float]], n_folds: int, n_rows: int) -> None:
@@ -105,7 +108,8 @@ class Race:
             if self.shortens and self.scores[i]:
                 self.lines[i] = self.lines[i].from_penalty(self._penalty_before_best(seen, i))
             self.scores[i] = []
-        self._run(sorted(going), range(n_folds), first_look=False)
+        self.followed = sorted(going)
+        self._run(self.followed, range(n_folds), first_look=False)
 
     def _best_lines(self) -> list[int]:
         """Return the lines that go on: the best one of each of the best kernels.
@@ -193,8 +197,8 @@ class Race:
     def _pays(self, i: int, others: Sequence[int], least: float) -> bool:
         """Whether a line does better than others by so much, and by more than its luck."""
         second = max(others, key=self.best)
-        if not self.best(i) - self.best(second) > least:
-            return False
+        if not np.isfinite(self.best(second)) or not self.best(i) - self.best(second) > least:
+            return False  # a scoring may be NaN for everything on a line
         gains = self._at_best(i) - self._at_best(second)
         if len(gains) < 2:
             return True

@@ -52,7 +52,9 @@ class Runner:
         with self.task.child("comparing", len(batches), ordered=False) as parent:
             for i, (lines, fold) in enumerate(batches):
                 train, test = self.splits[fold]
-                few = self._some_of(train) if first_look else None
+                # Exactly so many features need as many columns that vary.
+                counted = lines[0].template.n_features_to_select is not None
+                few = self._some_of(train, all_vary=counted) if first_look else None
                 if few is not None:
                     # So few rows are faster without centres.
                     train, lines = few, [line.with_options(**EXACT) for line in lines]
@@ -74,17 +76,21 @@ class Runner:
         names = {start.name for (mine, _), start in self._starts.items() if mine == kernel}
         return names.pop() if len(names) == 1 else None
 
-    def _some_of(self, train: np.ndarray) -> np.ndarray | None:
+    def _some_of(self, train: np.ndarray, *, all_vary: bool = False) -> np.ndarray | None:
         """Return some of many training rows; None where there are few, or these tell nothing.
 
-        A few rows of a sparse table may have no column that varies, or a constant target.
+        A few rows of a sparse table may have no column that varies, or a constant target. With
+        ``all_vary`` every column must vary in them that varies in all training rows.
         """
         if len(train) <= FIRST_LOOK_ROWS:
             return None
         train = train[self.data.sample_weight[train] > 0]
         target = train if self.codes is None else self.codes[train]
         some = train[draw_rows(target, self.codes is not None, FIRST_LOOK_ROWS, self.seed)]
-        varies = np.ptp(self.data.X[some], axis=0).any()
+        columns = np.ptp(self.data.X[some], axis=0) > 0
+        varies = bool(columns.any())
+        if all_vary:
+            varies = varies and not (np.ptp(self.data.X[train], axis=0)[~columns] > 0).any()
         if self.codes is None:
             varies = varies and np.ptp(self.data.y[some], axis=0).all()
         return some if varies else None

@@ -24,6 +24,7 @@ __all__ = [
     "alphas_to_try",
     "kernels_to_compare",
     "penalties_of_line",
+    "penalty_for_share",
     "weightings_to_compare",
 ]
 
@@ -82,8 +83,11 @@ class Line:
         kept = self.penalties[::-COARSE_STEP][::-1]
         if self.penalties[0] == 0.0 and kept[0] != 0.0:
             kept = np.concatenate([[0.0], kept])
-        weightings = tuple(kind for kind in self.weightings if kind != RELAXED)
-        return replace(self, penalties=kept, weightings=weightings or self.weightings)
+        weightings = self.weightings
+        if PENALISED in weightings:
+            # Refits cost more than they tell here, unless nothing else selects.
+            weightings = tuple(kind for kind in weightings if kind != RELAXED)
+        return replace(self, penalties=kept, weightings=weightings)
 
     def with_options(self, **options: Any) -> "Line":
         """Return the line with other options of its estimator."""
@@ -152,6 +156,23 @@ def weightings_to_compare(relax: Any, include_all: bool) -> tuple[str, ...]:
     """
     kinds = {False: (PENALISED,), True: (RELAXED,), "auto": (PENALISED, RELAXED)}[relax]
     return (*kinds, EQUAL) if include_all else kinds
+
+
+def penalty_for_share(sparsity: Any, share: float, *, convex: bool) -> Any:
+    """Return the penalty that means for a share of the rows what ``sparsity`` means for all.
+
+    Where weights enter linearly it goes with the rows, otherwise it stays: see the notes of
+    :class:`KnifeRegressorCV`.
+
+    Parameters
+    ----------
+    sparsity : float or ndarray
+    share : float
+        Of the total weight of the rows; above 1 where the penalty comes from fewer rows.
+    convex : bool
+        Whether the kernel makes the problem convex in its weights.
+    """
+    return sparsity * share if convex else sparsity
 
 
 def penalties_of_line(problem: Problem, n_points: int) -> np.ndarray:

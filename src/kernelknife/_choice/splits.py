@@ -13,7 +13,14 @@ from sklearn.model_selection import (
     check_cv,
 )
 
-__all__ = ["check_folds", "check_splits", "default_folds", "draw_rows", "make_splitter"]
+__all__ = [
+    "check_folds",
+    "check_splits",
+    "default_folds",
+    "draw_rows",
+    "make_splitter",
+    "rows_of_splits",
+]
 
 FEW_ROWS = 200  # below, one split into folds is mostly luck, and several are made
 DEFAULT_FOLDS, REPEATS = 5, 2
@@ -51,6 +58,14 @@ def draw_rows(target: np.ndarray, classes: bool, most: int, seed: int | None) ->
     few = np.flatnonzero(counts < FEWEST_OF_A_CLASS)
     rare = [order[target[order] == code][:FEWEST_OF_A_CLASS] for code in few]
     return np.unique(np.concatenate([drawn, *rare]))
+
+
+def rows_of_splits(splits: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    """Return the rows that some split trains on or judges, in their order.
+
+    A split need not have all of them: folds of a time series train on the past alone.
+    """
+    return np.unique(np.concatenate([rows for split in splits for rows in split]))
 
 
 def make_splitter(cv: Any, target: np.ndarray, classes: bool, groups: Any, seed: int | None) -> Any:

@@ -52,8 +52,9 @@ class Job:
                     f"folds must be a number or the fold of each of the {n} rows, got shape "
                     f"{folds.shape}."
                 )
-            # The exact problem has the rows of positive weight only.
-            folds = folds[self.built.center_rows] if self.problem.exact else folds
+            # Problems have, or sample from, the rows of positive weight only.
+            rows = self.prepared.rows
+            folds = folds[rows.numbers(np.arange(rows.n_counted))]
         problem, names = self.problem, self.prepared.weight_names
         with limited_blas(problem.n_rows):
             found = find_stand_ins(problem, solver, names, w, sparsity, folds=folds, **options)

@@ -219,7 +219,7 @@ def _sample(
     sample = problem.subsample(MOST_ROWS, settings.seed)
     if labels is None:
         return sample, make_folds(sample.Y, settings.n_folds, settings.seed)
-    labels = labels[rows_of_sample(problem.n_rows, MOST_ROWS, settings.seed)]
+    labels = labels[rows_of_sample(len(labels), MOST_ROWS, settings.seed)]
     if len(labels) != sample.n_rows:
         raise ValueError("Leave out the rows of weight zero, or give a number of folds.")
     if len(np.unique(labels)) < 2:

@@ -6,44 +6,11 @@ test rows of that fold.
 """
 
 import numpy as np
-from joblib import Parallel, delayed
-from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 
-from kernelknife._support.threads import limited_blas
-from kernelknife.kernels import check_kernel
 from kernelknife.selection.result import ClassQuality, WrongRow
 
-__all__ = ["fit_folds", "judge_classes"]
-
-
-def fit_folds(model, splits, X, y, n_jobs) -> list:
-    """Return the chosen model fitted on the training rows of every fold.
-
-    Parameters
-    ----------
-    model : KnifeClassifier
-        With the chosen penalties.
-    splits : list of (ndarray, ndarray)
-        Training and test rows of every fold.
-    X, y : ndarray
-    n_jobs : int or None
-    """
-    convex = check_kernel(model.kernel).convex
-    jobs = []
-    for train, _ in splits:
-        template = clone(model)
-        if convex:
-            # The search takes the penalty of a convex problem in proportion to the rows.
-            template.set_params(sparsity=model.sparsity * len(train) / len(y))
-        jobs.append(delayed(_fit)(template, X[train], y[train]))
-    return Parallel(n_jobs=n_jobs)(jobs)
-
-
-def _fit(template, X, y):
-    """Fit on one BLAS thread, as the folds of the search do."""
-    with limited_blas():
-        return template.fit(X, y)
+__all__ = ["judge_classes"]
 
 
 def judge_classes(models, splits, X, y, row_names) -> ClassQuality:

@@ -8,22 +8,32 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
+from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.kernel_approximation import Nystroem
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import cross_validate
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from kernelknife._choice import Judgements, as_errors, judged_by_others, plan_search
+from kernelknife._choice import (
+    Judgements,
+    as_errors,
+    judged_by_others,
+    penalty_for_share,
+    plan_search,
+    rows_of_splits,
+)
 from kernelknife._fitting import make_solver, prepare_job, publish
 from kernelknife._search import solve_for_support
 from kernelknife._support.threads import limited_blas
 from kernelknife.estimators import KnifeClassifier, KnifeRegressor
+from kernelknife.kernels import check_kernel
 from kernelknife.selection.result import HeldOut, Score
 
 __all__ = [
@@ -31,6 +41,7 @@ __all__ = [
     "advantage_over_constant",
     "choose_model",
     "compare_models",
+    "fit_folds",
     "judge_held_out",
     "mean_score",
     "to_errors",
@@ -95,7 +106,13 @@ def choose_model(search, X, y, *, sparsity, n_features, n_jobs) -> Choice:
     else:
         template.set_params(sparsity=sparsity)
         model = clone(template).fit(X, y)
-    errors, models = _cross_validate(template, search, X, y, n_jobs, return_estimator=True)
+    models = fit_folds(template, search.splits_, X, y, n_jobs)
+    scorer = check_scoring(model, search.score_name_)
+    scores = [
+        scorer(fitted, X[test], y[test])
+        for fitted, (_, test) in zip(models, search.splits_, strict=True)
+    ]
+    errors = to_errors(np.array(scores), search)
     frequency = np.mean([fitted.get_support() for fitted in models], axis=0)
     return Choice(model, errors, frequency, models)
 
@@ -109,10 +126,8 @@ def _refit_found(template, found, search, X, y):
     model = clone(template)
     job = prepare_job(model, X, y)
     sparsity = float(found.sparsity_)
-    if job.problem.convex:
-        # As between folds and all rows: see the notes of KnifeRegressorCV.
-        searched = np.unique(np.concatenate([rows for split in search.splits_ for rows in split]))
-        sparsity *= len(X) / len(searched)
+    growth = len(X) / len(rows_of_splits(search.splits_))
+    sparsity = penalty_for_share(sparsity, growth, convex=job.problem.convex)
     start = job.prepared.weight_values(found.weights_)
     with limited_blas(len(X)):
         solution = solve_for_support(job.problem, make_solver(model), start, sparsity)
@@ -132,18 +147,39 @@ def to_errors(scores, search):
     return as_errors(search.score_name_, scores)[1]
 
 
-def _cross_validate(model, search, X, y, n_jobs, *, return_estimator=False):
-    """Return the errors of a model on the folds of a search, and the fitted models."""
-    results = cross_validate(
-        model,
-        X,
-        y,
-        cv=search.splits_,
-        scoring=search.score_name_,
-        n_jobs=n_jobs,
-        return_estimator=return_estimator,
+def fit_folds(model, splits, X, y, n_jobs) -> list:
+    """Return a model fitted on the training rows of every fold.
+
+    Parameters
+    ----------
+    model : KnifeRegressor or KnifeClassifier
+        With the penalty of all rows.
+    splits : list of (ndarray, ndarray)
+        Training and test rows of every fold.
+    X, y : ndarray
+        All rows.
+    n_jobs : int or None
+    """
+    convex = check_kernel(model.kernel).convex
+    jobs = []
+    for train, _ in splits:
+        sparsity = penalty_for_share(model.sparsity, len(train) / len(y), convex=convex)
+        jobs.append(delayed(_fit)(clone(model).set_params(sparsity=sparsity), X[train], y[train]))
+    return Parallel(n_jobs=n_jobs)(jobs)
+
+
+def _fit(template, X, y):
+    """Fit on one BLAS thread, as the folds of the search do."""
+    with limited_blas():
+        return template.fit(X, y)
+
+
+def _cross_validate(model, search, X, y, n_jobs):
+    """Return the errors of a model of scikit-learn on the folds of a search."""
+    scores = cross_val_score(
+        model, X, y, cv=search.splits_, scoring=search.score_name_, n_jobs=n_jobs
     )
-    return to_errors(results["test_score"], search), results.get("estimator", [])
+    return to_errors(scores, search)
 
 
 def mean_score(errors: np.ndarray) -> Score:
@@ -235,8 +271,8 @@ def compare_models(search, X, y, *, task, n_jobs) -> tuple[np.ndarray, np.ndarra
         # scikit-learn warns of folds without test rows of a class, and of machines that have not
         # quite converged; neither changes what the comparison says.
         warnings.simplefilter("ignore")
-        constant_errors, _ = _cross_validate(_constant(task), search, X, y, n_jobs)
-        errors = [_cross_validate(machine, search, X, y, n_jobs)[0] for machine in machines]
+        constant_errors = _cross_validate(_constant(task), search, X, y, n_jobs)
+        errors = [_cross_validate(machine, search, X, y, n_jobs) for machine in machines]
     name = _name_machine(task, search.kernel_name_, n_centers)
     return constant_errors, _errors_of_others_choice(np.array(errors), search.splits_), name
 
@@ -260,6 +296,8 @@ def _errors_of_others_choice(errors, splits):
         equal=np.zeros(n_machines, dtype=bool),
         path=np.arange(n_machines),
         n_seen=np.full(n_machines, n_folds),
+        n_training_rows=np.full(n_machines, len(splits[0][0])),
+        followed=np.ones(n_machines, dtype=bool),
     )
     return -judged_by_others(judgements, splits, "min")
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.stats import t as student
 
+from kernelknife._choice import rows_of_splits
 from kernelknife._support.formatting import listed
 from kernelknife.estimators import KnifeClassifier, KnifeRegressor
 from kernelknife.model_selection import KnifeClassifierCV, KnifeRegressorCV
@@ -401,7 +402,7 @@ class Selection:
     @property
     def rows_searched(self) -> int:
         """Number of rows that the search has looked at."""
-        return len(np.unique(np.concatenate(self.search.splits_[0])))
+        return len(rows_of_splits(self.search.splits_))
 
     @property
     def machine_in_words(self) -> str:

@@ -2,20 +2,23 @@
 
 import numbers
 import time
+from copy import copy
 
 import numpy as np
 from sklearn.base import clone
 
-from kernelknife._choice import kernels_to_compare
+from kernelknife._choice import kernels_to_compare, penalty_for_share, rows_of_splits
 from kernelknife._support.checks import check_number
 from kernelknife._support.versions import versions
+from kernelknife.kernels import check_kernel
 from kernelknife.losses import check_loss
 from kernelknife.model_selection import KnifeClassifierCV, KnifeRegressorCV, options_of_folds
-from kernelknife.selection.classes import fit_folds, judge_classes
+from kernelknife.selection.classes import judge_classes
 from kernelknife.selection.comparison import (
     advantage_over_constant,
     choose_model,
     compare_models,
+    fit_folds,
     judge_held_out,
     mean_score,
 )
@@ -267,8 +270,13 @@ def select_features(
 
 def _find_stand_ins(model, search, X, y, quick):
     """Return what could replace the selected columns, on the rows and folds of the search."""
-    rows = np.unique(np.concatenate(search.splits_[0]))
+    rows = rows_of_splits(search.splits_)
     fold = fold_of_rows(search.splits_, rows)
+    # The fitted model, with the penalty that means on these rows what its own means on all.
+    model = copy(model)
+    model.sparsity_ = penalty_for_share(
+        model.sparsity_, len(rows) / len(X), convex=check_kernel(model.kernel).convex
+    )
     every = -(-len(rows) // STAND_IN_ROWS) if quick else 1
     return model.stand_ins(X[rows[::every]], y[rows[::every]], folds=fold[::every])
 

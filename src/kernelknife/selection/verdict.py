@@ -208,6 +208,8 @@ def _alpha_at_edge(selection):
     place, neighbour = (0, 1) if selection.model.alpha == alphas[0] else (-1, -2)
     chosen, other = alphas[place], alphas[neighbour]
     rows = {alpha: _settings_of(search, alpha) for alpha in (chosen, other)}
+    if len({int(results["n_training_rows"][mine[0]]) for mine in rows.values()}) > 1:
+        return ""  # one has been fitted to more rows, which is a gain of its own
     # A first look refits no machines, so that more kinds would be compared of the alpha that went
     # on. It also has fewer penalties, which matters little: neighbours do about equally well.
     both = np.intersect1d(*(results["weighting"][mine].astype(str) for mine in rows.values()))
