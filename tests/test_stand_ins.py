@@ -188,6 +188,10 @@ def one(name, cost=0.01, *, selected=False):
         ),
         (Place("a", (), 0.5, 0.1, True, (), ()), "nothing replaces a (+50 % without it)"),
         (Place("a", (), 0.001, 0.1, False, (), ()), "a is hardly needed (+0.1 % without it)"),
+        (
+            Place("a", (), 3.08, 2.0, False, (), ()),
+            "whether a is needed is not clear (+308 % without it)",
+        ),
     ],
 )
 def test_every_case_has_a_sentence(place, sentence):

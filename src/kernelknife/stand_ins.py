@@ -31,6 +31,7 @@ __all__ = [
 ]
 
 MOST_NAMED = 3  # stand-ins that a sentence names
+SMALL_COST = 0.05  # rise of the held-out loss, as a share, up to which a column is hardly needed
 
 
 @dataclass(frozen=True)
@@ -115,6 +116,14 @@ class Place:
     stand_ins: tuple[StandIn, ...]
     tried: tuple[StandIn, ...]
 
+    @property
+    def hardly_needed(self) -> bool:
+        """Whether the machine does about as well without the column.
+
+        A rise that is large but differs so much between rows that it may be chance says nothing.
+        """
+        return not self.needed and self.cost < SMALL_COST
+
     def __str__(self) -> str:
         who = self.name
         if self.partners:
@@ -128,8 +137,10 @@ class Place:
             if len(self.stand_ins) > MOST_NAMED:
                 named.append(f"{len(self.stand_ins) - MOST_NAMED} more")
             return f"{who} can be replaced by {_or(named)}"
-        if not self.needed:
+        if self.hardly_needed:
             return f"{who} is hardly needed ({percent(self.cost)} without it)"
+        if not self.needed:
+            return f"whether {who} is needed is not clear ({percent(self.cost)} without it)"
         return f"nothing replaces {who} ({percent(self.cost)} without it)"
 
 

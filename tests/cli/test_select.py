@@ -99,13 +99,15 @@ def test_a_worse_machine_is_called_worse(capsys):
     show(worse)
     out = capsys.readouterr().out
     # What to doubt stands on top, in the terminal and on the page.
-    assert out.startswith("Note: The selected columns are worse than a constant by 0.07 +- 0.02.")
+    assert out.startswith(
+        "Note: The selected columns are worse than a constant: their error is larger by 7 % +- 2 %."
+    )
     assert out.index("All columns together predict better") < out.index("No sure finding for y")
     assert "The machine with all columns is scikit-learn's kernel ridge regression" in out
     page = build_report(worse)
-    assert page.index("worse than a constant by 0.07 &plusmn; 0.02") < page.index('class="lead"')
+    assert page.index("is larger by 7 % &plusmn; 2 %") < page.index('class="lead"')
     assert "All columns together predict better than the selected ones" in page
-    assert "-0.07" not in page
+    assert "-7 %" not in page
 
 
 def test_the_bar_is_for_terminals(monkeypatch):

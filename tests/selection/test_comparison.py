@@ -1,5 +1,7 @@
 """Whether a machine is better than a constant."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from kernelknife import KnifeRegressor
 from kernelknife.report import build_report
 from kernelknife.selection import select_features
+from kernelknife.selection.comparison import Choice, advantage_over_constant
 
 
 def test_the_constant_is_judged_on_the_same_folds(selection, frame):
@@ -99,3 +102,28 @@ def test_folds_of_a_time_series():
     assert selection.selected == ["a"]
     assert selection.rows_searched == 100
     assert [place.name for place in selection.stand_ins] == ["a"]
+
+
+def test_an_advantage_is_a_share_of_what_a_constant_errs():
+    """Errors of skewed targets differ between folds, for the model and for the constant alike."""
+    splits = [(np.arange(80), np.arange(80, 100))] * 5
+    constant = np.array([1.0, 40.0, 3.0, 2.0, 9.0])
+    choice = Choice(None, 0.04 * constant, np.zeros(1), [])
+    advantage = advantage_over_constant(constant, choice, splits)
+    assert advantage.mean == pytest.approx(0.96)
+    assert advantage.spread == pytest.approx(0.0, abs=1e-12)
+    # As good as a constant: the standard error of the difference, by Nadeau and Bengio.
+    errors = np.array([1.5, 39.5, 3.2, 2.2, 8.6])
+    none = advantage_over_constant(constant, replace(choice, errors=errors), splits)
+    assert none.mean == pytest.approx(0.0)
+    expected = (errors - constant).std(ddof=1) * np.sqrt(1 / 5 + 20 / 80) / constant.mean()
+    assert none.spread == pytest.approx(expected)
+
+
+def test_a_skewed_number_that_is_predicted_well_is_a_finding():
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame(rng.normal(size=(200, 4)), columns=list("abcd"))
+    frame["count"] = np.round(2 * np.exp(frame["a"]) + frame["b"] ** 2)
+    selection = select_features(frame, "count", kernel="additive", alpha=0.1, folds=5)
+    assert selection.better
+    assert set(selection.in_tier("stable")) == {"a", "b"}

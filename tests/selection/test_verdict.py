@@ -56,6 +56,27 @@ def test_without_a_stable_column_nothing_is_said_to_matter(sure):
     assert headline(noise).startswith("No sure finding for height. The best guess is c, d of 4")
     nothing = replace(sure, features=MIXED[3:])
     assert headline(nothing).startswith("No column helps to predict height")
+    # Whose penalty that was is another matter.
+    given = replace(nothing, settings={**nothing.settings, "sparsity": 1e6})
+    assert headline(given) == "No column is left at the penalty that was given for height."
+    lost = replace(given, full_error=Score(0.01, 0.0))
+    assert "All columns together predict better than none" in " ".join(find_warnings(lost))
+
+
+def test_a_guess_names_what_was_asked_for(sure):
+    """Folds that ask for two columns may select four different ones."""
+    asked = replace(
+        sure,
+        features=MIXED,
+        advantage=Score(0.01, 0.02),
+        settings={**sure.settings, "n_features": 3},
+    )
+    assert "The best guess is a, c of 5 columns." in headline(asked)
+
+
+def test_a_name_with_a_comma_is_one_name(sure):
+    odd = replace(sure, features=features(("income, net", 0.5, 1.0), ("b", 0.4, 1.0)))
+    assert headline(odd).endswith('matter for height: "income, net", b.')
 
 
 def test_names_are_marked_where_a_page_asks_for_it(sure):
@@ -68,13 +89,19 @@ def test_warnings(sure):
         return " ".join(find_warnings(replace(sure, **changes)))
 
     assert said() == ""
-    assert "are worse than a constant by 0.07 +- 0.02." in said(advantage=Score(-0.07, 0.02))
+    worse = said(advantage=Score(-0.07, 0.02))
+    assert "are worse than a constant: their error is larger by 7 % +- 2 %." in worse
+    assert "as well as a constant, and no better" in said(advantage=Score(0.0, 0.0))
     close = said(advantage=Score(0.01, 0.02))
-    assert "better than a constant by 0.01 +- 0.02 only, not clearly more than" in close
+    assert "save 1 % +- 2 % of the error of a constant, not clearly more than" in close
     assert "but not on the rows held out" in said(held_out=HeldOut(2.0, 1.0, 9))
     losing = said(error=Score(0.217, 0.02), full_error=Score(0.084, 0.01))
     assert "All columns together predict better" in losing
     assert "0.084 against 0.217" in losing
+    # Where all columns are no better than a constant either, none of them is missed.
+    errors = {"error": 1.06, "full_error": 0.914, "constant_error": 0.91}
+    noise = said(**{name: Score(error, 0.05) for name, error in errors.items()})
+    assert "All columns" not in noise
     table = replace(sure.table, doubts=("column n looks like a row number",))
     assert said(table=table) == "Column n looks like a row number."
 
@@ -116,6 +143,7 @@ class Search:
     def __init__(self, scores, n_folds=(4, 4, 4)):
         seen = np.repeat(n_folds, 2)
         self.alphas_ = np.array([0.1, 0.3, 1.0])
+        self.alphas = self.alphas_
         self.cv_results_ = {
             "kernel": np.repeat("rbf", 6),
             "n_folds": seen,
@@ -163,6 +191,9 @@ def test_an_alpha_at_the_end_of_its_grid_is_said(sure, scores, alpha, expected):
     warnings = " ".join(find_warnings(at_end))
     assert expected in warnings
     assert bool(expected) == bool(warnings)
+    # A search that finds its alphas by itself has asked whether to go on.
+    search.alphas = None
+    assert find_warnings(at_end) == []
 
 
 def test_an_alpha_that_a_first_look_has_ruled_out_was_tried(sure):

@@ -56,7 +56,9 @@ def test_exports_of_other_programs(program, tmp_path):
     expected = pd.DataFrame({"a": [1.5, 2.5, 3.5], "kind": ["red", None, "blue"]})
     pd.testing.assert_frame_equal(table, expected, check_dtype=False)
     named = program.startswith(("R", "pandas"))
-    assert ["left out the first column" in note for note in reading_notes(table)] == [True] * named
+    notes = reading_notes(table)
+    assert sum("left out the first column" in note for note in notes) == named
+    assert sum("took the text 'NA'" in note for note in notes) == ("NA" in EXPORTS[program])
 
 
 def test_row_names_are_mentioned_among_the_guesses(tmp_path):
@@ -70,3 +72,19 @@ def frame(**columns):
     n = 12
     base = {"x": np.arange(n) * 1.0, "kind": ["red", "blue", "green"] * 4, "y": np.arange(n) % 2}
     return pd.DataFrame({**base, **columns})
+
+
+def test_the_word_none_is_a_value_of_texts(tmp_path):
+    """Of three classes one would otherwise be left out with all of its rows."""
+    path = tmp_path / "pain.csv"
+    path.write_text("pain,dose,land\nNone,1,NA\nmild,None,DE\nsevere,3,\nNone,4,DE\n")
+    frame = read_table(path)
+    assert list(frame["pain"]) == ["None", "mild", "severe", "None"]
+    assert frame["dose"].isna().tolist() == [False, True, False, False], "numbers may have gaps"
+    assert frame["land"].isna().tolist() == [True, False, True, False]
+    lost, kept = reading_notes(frame)
+    assert kept.startswith("took the text 'None' (2 in pain) for a value (--missing None says")
+    assert lost.startswith("took the text 'NA' (1 in land) for a missing value")
+    frame = read_table(path, missing=["None", "NA"])
+    assert frame["pain"].isna().sum() == 2
+    assert reading_notes(frame) == []

@@ -15,7 +15,7 @@ from kernelknife._choice.judgements import Judgements
 from kernelknife._choice.lines import LineMaker
 from kernelknife._choice.pick import Pick, judged_by_others, pick_setting, tabulate
 from kernelknife._choice.plan import SearchPlan, plan_search, rows_to_search
-from kernelknife._choice.race import Race, expected_paths
+from kernelknife._choice.race import Race, expected_paths, is_last_alpha
 from kernelknife._choice.running import Runner
 from kernelknife._choice.scoring import make_scorer, score_name
 from kernelknife._choice.settings import (
@@ -67,6 +67,7 @@ __all__ = [
     "fit_count",
     "follow_line",
     "is_final",
+    "is_last_alpha",
     "judged_by_others",
     "kernels_to_compare",
     "make_scorer",

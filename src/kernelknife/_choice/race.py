@@ -16,7 +16,7 @@ import numpy as np
 from kernelknife._choice.folds import FoldScores
 from kernelknife._choice.settings import Line
 
-__all__ = ["Batch", "Race", "expected_paths"]
+__all__ = ["Batch", "Race", "expected_paths", "is_last_alpha"]
 
 # The first look takes one set of five folds, or fewer where these have test rows enough: the share
 # of wrong rows of two settings is then told apart to about one in a hundred.
@@ -31,6 +31,11 @@ USUAL_ALPHAS = 3  # that the search for alpha looks at, as a rule
 
 # Lines of one kernel on one fold.
 Batch = tuple[list[Line], int]
+
+
+def is_last_alpha(alpha: float) -> bool:
+    """Whether the search for alpha goes no further than this, whatever it finds."""
+    return not ALPHA_LOWEST * ALPHA_STEP**0.5 < alpha < ALPHA_HIGHEST / ALPHA_STEP**0.5
 
 
 def folds_to_look_at(n_folds: int, n_rows: int) -> int:

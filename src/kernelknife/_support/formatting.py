@@ -2,7 +2,7 @@
 
 import math
 
-__all__ = ["listed", "number"]
+__all__ = ["listed", "number", "share"]
 
 
 def number(value):
@@ -15,6 +15,11 @@ def number(value):
     if size >= 1e5 or size < 1e-3:
         return f"{value:.1e}".replace("e+0", "e").replace("e-0", "e-")
     return f"{value:.3g}" if size < 1000 else f"{value:.0f}"
+
+
+def share(value):
+    """Return a share as a percentage of two digits."""
+    return f"{number(float(f'{100 * value:.2g}'))} %"
 
 
 def listed(names):

@@ -25,7 +25,9 @@ def best_stand_in(stand_ins, name) -> str:
     if place.stand_ins:
         best = place.stand_ins[0]
         return f"{best.name} ({percent(best.cost)})"
-    return "nothing" if place.needed else "hardly needed"
+    if place.needed:
+        return "nothing"
+    return "hardly needed" if place.hardly_needed else "not clear"
 
 
 def stand_ins_piece(stand_ins) -> str:
@@ -63,7 +65,9 @@ def stand_ins_piece(stand_ins) -> str:
 def _replaced_by(place):
     """Return the stand-ins of one column as text of a cell."""
     if not place.stand_ins:
-        return "nothing replaces it" if place.needed else "it is hardly needed"
+        if place.needed:
+            return "nothing replaces it"
+        return "it is hardly needed" if place.hardly_needed else "whether it is needed is not clear"
     named = [
         f"{escape(one.name)} {escape(percent(one.cost))}{' (selected too)' if one.selected else ''}"
         for one in place.stand_ins[:MOST_STAND_INS]

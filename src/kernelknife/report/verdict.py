@@ -2,7 +2,7 @@
 
 from html import escape
 
-from kernelknife._support.formatting import number
+from kernelknife._support.formatting import number, share
 from kernelknife.selection import find_warnings, headline
 
 __all__ = ["verdict_piece"]
@@ -37,8 +37,8 @@ def _judgement(selection):
     """Say by how much the machine errs less than a constant, and which rows that comes from."""
     words = ""
     if selection.better:
-        gain, spread = number(selection.advantage.mean), number(selection.advantage.spread)
-        words = f"The machine errs less than a constant guess by {gain} &plusmn; {spread}. "
+        gain, spread = map(share, (selection.advantage.mean, selection.advantage.spread))
+        words = f"The machine saves {gain} &plusmn; {spread} of the error of a constant guess. "
     words += (
         "Errors are means over the folds, with their standard errors. For "
         f"{'the second' if selection.asked else 'the first two'}, every fold judges what the other "

@@ -193,7 +193,12 @@ def mean_score(errors: np.ndarray) -> Score:
 
 
 def advantage_over_constant(constant_errors: np.ndarray, choice: Choice, splits) -> Score:
-    """Return by how much the chosen model errs less than a constant, and how sure that is.
+    """Return which share of a constant's error the chosen model saves, and how sure that is.
+
+    It is one minus the ratio of the mean errors. Its standard error is that of a ratio, from what
+    the model errs in each fold beyond that share of the constant's error there: folds with a few
+    far targets have large errors for both, and say no less about their ratio. Where the model is
+    no better than the constant it is the standard error of the difference.
 
     Training sets of different folds share most of their rows, so errors of folds are not
     independent. The standard error allows for that (C. Nadeau and Y. Bengio 2003, Inference for
@@ -206,10 +211,14 @@ def advantage_over_constant(constant_errors: np.ndarray, choice: Choice, splits)
     splits : list of (ndarray, ndarray)
         Training and test rows of every fold.
     """
-    gains = constant_errors - choice.errors
+    scale = float(constant_errors.mean())
+    if scale == 0.0:
+        return Score(0.0, 0.0)  # a constant makes no error at all
+    ratio = float(choice.errors.mean()) / scale
+    beyond = choice.errors - ratio * constant_errors
     test_to_train = np.mean([len(test) / len(train) for train, test in splits])
-    spread = float(gains.std(ddof=1) * np.sqrt(1.0 / len(gains) + test_to_train))
-    return Score(float(gains.mean()), spread)
+    spread = float(beyond.std(ddof=1) * np.sqrt(1.0 / len(beyond) + test_to_train))
+    return Score(1.0 - ratio, spread / scale)
 
 
 def judge_held_out(model, X, y, Z, y_held) -> HeldOut | None:

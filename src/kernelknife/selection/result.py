@@ -34,7 +34,7 @@ MOST_STANDARD_ERRORS = 3.0  # asked of two or three folds, which know little of 
 # two of five folds are not enough to call a column even uncertain.
 STABLE, UNCERTAIN = 0.8, 0.4
 TIERS = ("stable", "uncertain", "unstable")
-# Differences below this share of the constant's error are rounding and no advantage.
+# A smaller share of the constant's error is rounding and no advantage.
 ROUNDING = 1e-9
 
 
@@ -275,7 +275,7 @@ class Selection:
     full_machine : str
         Which machine of scikit-learn uses all columns, in words.
     advantage : Score
-        The constant's error minus that error, fold by fold.
+        Share of the constant's error that the chosen model saves.
     error_name : str
         What the errors are, in words.
     held_out : HeldOut or None
@@ -375,7 +375,7 @@ class Selection:
         """
         quantile = float(student.ppf(CONFIDENCE, len(self.search.splits_) - 1))
         standard_errors = min(quantile, MOST_STANDARD_ERRORS)
-        bar = standard_errors * self.advantage.spread + ROUNDING * abs(self.constant_error.mean)
+        bar = standard_errors * self.advantage.spread + ROUNDING
         sure = bool(self.selected) and self.advantage.mean > bar
         return sure and (self.held_out is None or self.held_out.error < self.held_out.constant)
 
@@ -431,8 +431,14 @@ class Selection:
 
     @property
     def loses_to_all(self) -> bool:
-        """Whether a machine with all columns errs less, by more than one standard error."""
-        return self.full_error.mean < self.error.mean - self.error.spread
+        """Whether a machine with all columns errs less, by more than one standard error.
+
+        It must err less than a constant by as much: otherwise neither has learned anything.
+        """
+        full, spread = self.full_error.mean, self.full_error.spread
+        return (
+            full < self.error.mean - self.error.spread and full < self.constant_error.mean - spread
+        )
 
     def predict(self, frame) -> np.ndarray:
         """Predict the target for the rows of a data frame.

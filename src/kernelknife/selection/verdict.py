@@ -4,8 +4,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from kernelknife._support.formatting import listed, number
-from kernelknife.selection.result import Selection
+from kernelknife._choice import is_last_alpha
+from kernelknife._support.formatting import listed, number, share
+from kernelknife.selection.result import ROUNDING, Selection
 
 __all__ = ["find_warnings", "headline"]
 
@@ -57,6 +58,8 @@ def headline(
     stable, uncertain, unstable = map(selection.in_tier, ("stable", "uncertain", "unstable"))
     target, total = quote(selection.table.target_name), len(selection.features)
     if not selection.selected:
+        if selection.settings["sparsity"] is not None:
+            return f"No column is left at the penalty that was given for {target}."
         return f"No column helps to predict {target}: none is left at the chosen penalty."
     if selection.keeps_all:
         verb = "predict" if selection.better else "may predict"
@@ -66,6 +69,9 @@ def headline(
         )
     if not selection.better:
         names = [*stable, *uncertain]
+        if selection.asked:
+            # Other columns that folds select are not what was asked for.
+            names = [name for name in names if name in selection.selected]
         guess = f" The best guess is {_names(names, mark)} of {total} columns." if names else ""
         return f"No sure finding for {target}.{guess}{_unstable(unstable, mark)}"
     if stable:
@@ -96,8 +102,10 @@ def _unstable(names, mark):
 
 def _names(names, mark):
     """Return names separated by commas; of many names, the first and the number of others."""
-    listed = ", ".join(mark(name) for name in names[:MOST_NAMED])
-    return listed + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
+    # A name with a comma would read as two.
+    shown = [f'"{name}"' if "," in name else name for name in names[:MOST_NAMED]]
+    n_more = len(names) - len(shown)
+    return ", ".join(map(mark, shown)) + (f" and {n_more} more" if n_more else "")
 
 
 def find_warnings(selection: Selection) -> list[str]:
@@ -127,9 +135,10 @@ def find_warnings(selection: Selection) -> list[str]:
     warnings = [_first_look(selection)] if selection.settings["quick"] else []
     if selection.selected and not selection.better:
         warnings.append(_doubt(selection))
-    if selection.selected and selection.loses_to_all and not selection.keeps_all:
+    if selection.loses_to_all and not selection.keeps_all:
+        selected = "the selected ones" if selection.selected else "none"
         warnings.append(
-            "All columns together predict better than the selected ones: "
+            f"All columns together predict better than {selected}: "
             f"{selection.error_name} {number(selection.full_error.mean)} against "
             f"{number(selection.error.mean)}. Columns that help have been left out."
         )
@@ -153,8 +162,9 @@ def find_warnings(selection: Selection) -> list[str]:
 
 def _first_look(selection):
     """Say what a quick search has looked at, and how to look at everything."""
-    search, n_rows = selection.search, len(selection.table.target)
-    seen = selection.rows_searched
+    search, seen = selection.search, selection.rows_searched
+    held_out = 0 if selection.held_out is None else selection.held_out.rows
+    n_rows = len(selection.table.target) - held_out
     rows = f"all {n_rows} rows" if seen == n_rows else f"{seen} of {n_rows} rows"
     kernels = list(dict.fromkeys(search.cv_results_["kernel"]))
     word = "kernel" if len(kernels) == 1 else "kernels"
@@ -166,15 +176,20 @@ def _first_look(selection):
 
 def _doubt(selection):
     """Say why a selection is no finding."""
-    gain, spread = selection.advantage.mean, number(selection.advantage.spread)
-    if gain <= 0:
-        return f"The selected columns are worse than a constant by {number(-gain)} +- {spread}."
+    gain, spread = selection.advantage.mean, share(selection.advantage.spread)
+    if abs(gain) <= ROUNDING:
+        return "The selected columns predict as well as a constant, and no better."
+    if gain < 0:
+        return (
+            f"The selected columns are worse than a constant: their error is larger by "
+            f"{share(-gain)} +- {spread}."
+        )
     reason = "not clearly more than the folds scatter"
     held_out = selection.held_out
     if held_out is not None and held_out.error >= held_out.constant:
         reason = "but not on the rows held out"
     return (
-        f"The selected columns are better than a constant by {number(gain)} +- {spread} only, "
+        f"The selected columns save {share(gain)} +- {spread} of the error of a constant, "
         f"{reason}. Read the selection as a hint, not as a finding."
     )
 
@@ -205,6 +220,8 @@ def _alpha_at_edge(selection):
     alphas = search.alphas_
     if len(alphas) < 2 or selection.model.alpha not in (alphas[0], alphas[-1]):
         return ""
+    if search.alphas is None and not is_last_alpha(selection.model.alpha):
+        return ""  # the search has asked whether to go on, and more strictly than this
     place, neighbour = (0, 1) if selection.model.alpha == alphas[0] else (-1, -2)
     chosen, other = alphas[place], alphas[neighbour]
     rows = {alpha: _settings_of(search, alpha) for alpha in (chosen, other)}

@@ -20,6 +20,7 @@ SEPARATORS = ",;\t"
 SEPARATOR_LINE = re.compile(r'\A"?sep=([^"\w\r\n])"?[ \t]*\r?\n', re.IGNORECASE)
 # With one row, a header that is one cell short could as well be a slip.
 FEWEST_ROWS_WITH_NAMES = 2
+KEPT_WORD = "None"  # that pandas takes for a missing value, and columns of texts have as a value
 
 
 def decode(data: bytes, name: str, encoding: str) -> str:
@@ -114,25 +115,65 @@ def parse(pandas, text: str, name: str, separator: str | None, missing, decimal:
     header = _check_shape(text, name, separator)
     # pandas changes repeated and empty names, so it gets the places of the columns instead.
     places = range(len(header))
+    options = {
+        "sep": separator,
+        "header": 0,
+        "names": list(places),
+        "skipinitialspace": True,
+        "index_col": False,
+    }
     try:
         frame = pandas.read_csv(
             io.StringIO(text),
-            sep=separator,
-            header=0,
-            names=list(places),
             na_values=list(missing),
             decimal=decimal,
             thousands=thousands,
-            skipinitialspace=True,
-            index_col=False,
             low_memory=False,
+            **options,
         )
     except (pandas.errors.ParserError, ValueError, OverflowError) as error:
         raise TableError(f"{name} cannot be read as a table: {error}") from error
     if not len(frame):
         # pandas skips lines that hold nothing but blanks.
         raise TableError(f"{name} has a header and no rows.")
-    return _named(frame, header, name)
+    frame, notes = _with_words(pandas, frame, text, header, missing, options)
+    frame = _named(frame, header, name)
+    for note in notes:
+        add_reading_note(frame, note)
+    return frame
+
+
+def _with_words(pandas, frame, text, header, missing, options):
+    """Return a data frame whose texts have the word "None" as a value, and notes on such words.
+
+    pandas takes some words for a missing value. In a column of texts "None" is as good a value as
+    others, such as no pain at all; "NA", which R writes, mostly is not, but may be a country.
+    """
+    gaps = [
+        place
+        for place in options["names"]
+        if pandas.api.types.is_string_dtype(frame[place]) and frame[place].isna().any()
+    ]
+    if not gaps:
+        return frame, []
+    words = pandas.read_csv(
+        io.StringIO(text), usecols=gaps, dtype=str, keep_default_na=False, **options
+    )
+    where: dict[str, dict[str, int]] = {}  # number of cells by word and column
+    for place in gaps:
+        lost = words[place][frame[place].isna()].str.strip()
+        for word, count in lost[(lost != "") & ~lost.isin(missing)].value_counts().items():
+            where.setdefault(word, {})[header[place]] = count
+        if KEPT_WORD not in missing:
+            frame[place] = frame[place].mask(words[place].str.strip() == KEPT_WORD, KEPT_WORD)
+    notes = []
+    for word, counts in sorted(where.items()):
+        cells = f"the text {word!r} ({sum(counts.values())} in {listing(counts)})"
+        if word == KEPT_WORD:
+            notes.append(f"took {cells} for a value (--missing {word} says otherwise)")
+        else:
+            notes.append(f"took {cells} for a missing value: write another text to keep it")
+    return frame, notes
 
 
 def _guess_separator(text):
