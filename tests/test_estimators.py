@@ -354,3 +354,10 @@ def test_many_genes_few_samples(rng):
         model = KnifeClassifier(kernel=kernel, sparsity=10.0).fit(X, y)
         assert 0 < model.get_support().sum() < 60
         assert model.score(X, y) > 0.9
+
+
+def test_an_unknown_loss_has_no_probabilities_and_is_refused_by_a_fit():
+    model = KnifeClassifier(loss="typo")
+    assert not hasattr(model, "predict_proba")
+    with pytest.raises(ValueError, match="typo"):
+        model.fit([[0.0], [1.0], [2.0]], [0, 1, 1])

@@ -79,6 +79,12 @@ def test_rows_that_are_incomplete_in_one_table_leave_both(tables):
     assert relate_tables(left, right, drop_missing=True, hold_out=0.0).n_rows == 148
 
 
+def test_a_repeated_name_of_a_row_is_shown_as_it_stands():
+    frame = pd.DataFrame({"id": [1, 2, 2], "a": [1.0, 2.0, 3.0]})
+    with pytest.raises(TableError, match="'2' stands there more than once"):
+        relate_tables(frame, frame, on="id")
+
+
 def test_tables_that_do_not_fit_get_a_sentence(tables):
     left, right = tables
     with pytest.raises(TableError, match="150 rows and the second 20"):
@@ -92,3 +98,16 @@ def test_tables_that_do_not_fit_get_a_sentence(tables):
     unsure = relate_tables(left[["a", "c"]], right[["x", "z"]], hold_out=0.0)
     assert not unsure.sure
     assert "p_value" not in unsure.to_json()["pairs"][0]
+
+
+def test_dates_become_numbers_where_that_is_asked_for():
+    rng = np.random.default_rng(0)
+    days = pd.Timestamp("2020-01-01") + pd.to_timedelta(np.arange(40) * 9, unit="D")
+    frame = pd.DataFrame(rng.normal(size=(40, 3)), columns=list("abc")).assign(visit=days)
+    with pytest.raises(TableError, match="--dates days"):
+        explore_table(frame)
+    found = explore_table(frame, dates=["days"], n_features=2)
+    assert "visit (days)" in found.encoder.columns_
+    # Of two tables one alone may have dates.
+    relation = relate_tables(frame, frame[["a", "b"]], dates=["days"])
+    assert "visit (days)" in relation.weights[0][0]

@@ -9,7 +9,7 @@ import numpy as np
 from kernelknife._support.versions import versions
 from kernelknife.canonical import KnifeCCA
 from kernelknife.components import KnifePCA
-from kernelknife.tables import TableEncoder, TableError, check_column, make_features
+from kernelknife.tables import TableEncoder, TableError, check_column, has_dates, make_features
 
 __all__ = ["Exploration", "Relation", "explore_table", "relate_tables"]
 
@@ -187,6 +187,7 @@ def explore_table(
     ids: Any = (),
     impute: str | None = None,
     drop_missing: bool = False,
+    dates: Any = (),
     n_components: int = 2,
     kernel: Any = "rbf",
     sparsity: Any = "auto",
@@ -202,7 +203,7 @@ def explore_table(
         One row per observation, one column per variable.
     colour : str, default=None
         Column that takes no part and colours the picture.
-    drop, ids, impute, drop_missing : as in select_features
+    drop, ids, impute, drop_missing, dates : as in select_features
         See :func:`kernelknife.selection.select_features`.
     n_components, kernel, sparsity : as in KnifePCA
         See :class:`kernelknife.KnifePCA`.
@@ -230,14 +231,14 @@ def explore_table(
     begin = time.perf_counter()
     settings = {
         "colour": colour, "drop": drop, "ids": ids, "impute": impute, "drop_missing": drop_missing,
-        "n_components": n_components, "kernel": kernel, "sparsity": sparsity,
+        "dates": dates, "n_components": n_components, "kernel": kernel, "sparsity": sparsity,
         "n_features": n_features, "random_state": random_state,
     }  # fmt: skip
     if colour is not None:
         check_column(colour, [str(name) for name in frame.columns])
     left_out = [*_names(drop), *([] if colour is None else [colour])]
     features, rows, notes = make_features(
-        frame, drop=left_out, ids=ids, drop_missing=drop_missing, impute=impute
+        frame, drop=left_out, ids=ids, drop_missing=drop_missing, impute=impute, dates=dates
     )
     _check_rows(len(rows))
     encoder = TableEncoder(impute=impute)
@@ -280,6 +281,7 @@ def relate_tables(
     ids: Any = (),
     impute: str | None = None,
     drop_missing: bool = False,
+    dates: Any = (),
     n_components: int = 1,
     kernel: Any = "rbf",
     sparsity: Any = "auto",
@@ -295,7 +297,7 @@ def relate_tables(
         The same rows in the same order, unless ``on`` joins them.
     on : str, default=None
         Column of both that names the rows; rows that only one of them has are left out.
-    drop, ids, impute, drop_missing : see :func:`kernelknife.selection.select_features`
+    drop, ids, impute, drop_missing, dates : see :func:`kernelknife.selection.select_features`
         Columns of either table.
     n_components, kernel, sparsity, hold_out : as in KnifeCCA
         See :class:`kernelknife.KnifeCCA`.
@@ -325,7 +327,7 @@ def relate_tables(
     begin = time.perf_counter()
     settings = {
         "on": on, "drop": drop, "ids": ids, "impute": impute, "drop_missing": drop_missing,
-        "n_components": n_components, "kernel": kernel, "sparsity": sparsity,
+        "dates": dates, "n_components": n_components, "kernel": kernel, "sparsity": sparsity,
         "hold_out": hold_out, "random_state": random_state,
     }  # fmt: skip
     left, right, notes = _aligned(left.rename(columns=str), right.rename(columns=str), on)
@@ -335,7 +337,14 @@ def relate_tables(
     parts = []
     for frame in (left, right):
         mine = [name for name in wanted if name in frame.columns]
-        part = make_features(frame, drop=mine, drop_missing=drop_missing, impute=impute)
+        part = make_features(
+            frame,
+            drop=mine,
+            drop_missing=drop_missing,
+            impute=impute,
+            # One table alone may have dates.
+            dates=dates if has_dates(frame.drop(columns=mine)) else (),
+        )
         parts.append(part)
         notes += part[2]
     # Rows that are incomplete in one table are left out of both.
@@ -404,8 +413,8 @@ def _aligned(left: Any, right: Any, on: str | None) -> tuple[Any, Any, tuple[str
         repeated = frame[on][frame[on].duplicated()]
         if len(repeated):
             raise TableError(
-                f"{on} does not name the rows of the {place} table: {repeated.iloc[0]!r} stands "
-                "there more than once."
+                f"{on} does not name the rows of the {place} table: "
+                f"{str(repeated.iloc[0])!r} stands there more than once."
             )
     shared = left[on][left[on].isin(right[on])]
     lost = len(left) + len(right) - 2 * len(shared)

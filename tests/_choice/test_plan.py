@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.model_selection import KFold
+from sklearn.model_selection import KFold, LeaveOneOut
 
 from kernelknife import KnifeClassifierCV, KnifeRegressorCV
 from kernelknife._choice import plan_search, rows_to_search
@@ -41,3 +41,11 @@ def test_a_plan_is_what_a_search_does(rng):
 )
 def test_folds_that_are_counted_leave_the_search_on_some_rows(most, cv, expected):
     assert rows_to_search(5000, most, cv) == expected
+
+
+def test_folds_that_are_planned_are_those_that_are_made():
+    assert plan_search(KnifeRegressorCV(), 150).n_folds == 10
+    assert plan_search(KnifeRegressorCV(), 150, n_folds=5).n_folds == 5  # groups, or a rare class
+    assert plan_search(KnifeRegressorCV(cv=KFold(3)), 150).n_folds == 3
+    assert plan_search(KnifeRegressorCV(cv=[(0, 1)] * 4), 150).n_folds == 4
+    assert plan_search(KnifeRegressorCV(cv=LeaveOneOut()), 150).n_folds == 5, "not known before"

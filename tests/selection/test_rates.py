@@ -72,6 +72,12 @@ def test_what_knockoffs_cannot_take_is_said_before_the_search(
         select_features(frame.assign(**changes), "y", fdr=0.1, **options, **QUICK)
 
 
+def test_a_number_of_false_columns_belongs_to_stability():
+    check_rates(True, 0.5, None)
+    with pytest.raises(TableError, match="--max-false is for --stability"):
+        check_rates(False, 0.5, None)
+
+
 def test_no_rate_was_asked_for(frame):
     selection = select_features(frame, "y", **QUICK)
     assert selection.rates is None
@@ -119,3 +125,13 @@ def test_halves_and_draws_are_reported_as_progress(frame, tmp_path):
     # Two folds at least, and 20 draws of knockoffs.
     assert counter.total >= 22
     assert path.stat().st_size == counter.total
+
+
+def test_copies_are_named_before_the_search(frame):
+    numbers = frame.select_dtypes("number")
+    first = next(name for name in numbers if name != "y")
+    numbers = numbers.assign(**{"a copy": numbers[first]})
+    said = []
+    with pytest.raises(TableError, match=f"Columns {first!r} and 'a copy' are copies"):
+        select_features(numbers, "y", fdr=0.2, alpha=1.0, tell=said.append)
+    assert said == []

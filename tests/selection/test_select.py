@@ -1,10 +1,14 @@
 """The whole way from a data frame to an answer."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.model_selection import KFold
 
 from kernelknife import KnifeClassifierCV
+from kernelknife.kernels import Linear
 from kernelknife.selection import select_features
 from kernelknife.tables import TableError
 
@@ -107,3 +111,22 @@ def test_a_rare_class_makes_fewer_folds_as_in_the_estimators(frame, rows, quick)
 def test_few_rows_are_refused(frame):
     with pytest.raises(TableError, match="has 8 rows"):
         select_features(frame.head(8), "height")
+
+
+def test_the_answer_is_json_whatever_the_question(frame):
+    """Kernels, splitters and indices of pandas are no JSON, and are written as their text."""
+    selection = select_features(
+        frame, "height", kernel=Linear(), alpha=1.0, folds=KFold(2), drop=pd.Index(["c"])
+    )
+    settings = json.loads(json.dumps(selection.to_json()))["settings"]
+    assert (settings["kernel"], settings["drop"]) == ("Linear()", ["c"])
+    assert settings["folds"].startswith("KFold(n_splits=2")
+    # All columns are compared by the kernel of the same kind, however it was named.
+    assert selection.full_machine == "kernel ridge regression with a linear kernel"
+
+
+def test_more_folds_than_rows_are_refused_before_anything_is_announced(frame):
+    said = []
+    with pytest.raises(TableError, match="999 folds need as many rows, got"):
+        select_features(frame, "height", folds=999, tell=said.append)
+    assert said == []

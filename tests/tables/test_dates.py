@@ -69,3 +69,12 @@ def test_a_table_offers_and_takes_dates():
         make_table(frame[["x", "y"]], "y", dates=("days",))
     with pytest.raises(TableError, match="Dates can become days, year, month, got 'hour'"):
         make_table(frame, "y", dates=("hour",))
+
+
+def test_dates_that_are_not_wanted_may_be_anything():
+    frame = pd.DataFrame({"visit": ["2020-01-01", "2020-02-01"], "x": [1.0, 2.0]})
+    plan = plan_dates(frame, ["days"])
+    broken = frame.assign(visit=["soon", "later"])
+    assert list(expand_dates(broken, plan, ["x"]).columns) == ["visit", "x"]
+    with pytest.raises(TableError, match="no dates"):
+        expand_dates(broken, plan, ["visit (days)"])

@@ -32,9 +32,9 @@ from kernelknife._choice.settings import (
 from kernelknife._choice.splits import (
     check_folds,
     check_splits,
-    default_folds,
     draw_rows,
     make_splitter,
+    planned_folds,
     rows_of_splits,
 )
 
@@ -60,7 +60,6 @@ __all__ = [
     "check_splits",
     "chosen_sparsity",
     "cv_curves",
-    "default_folds",
     "draw_rows",
     "expected_paths",
     "fit_chosen",
@@ -77,6 +76,7 @@ __all__ = [
     "penalty_for_share",
     "pick_setting",
     "plan_search",
+    "planned_folds",
     "rows_of_path",
     "rows_of_splits",
     "rows_to_search",

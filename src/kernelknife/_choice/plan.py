@@ -7,7 +7,7 @@ from typing import Any
 from kernelknife._choice.centers import CenterCounts
 from kernelknife._choice.race import expected_paths
 from kernelknife._choice.settings import alphas_to_try, kernels_to_compare
-from kernelknife._choice.splits import default_folds
+from kernelknife._choice.splits import planned_folds
 from kernelknife._fitting import resolved_loss
 from kernelknife.kernels import RBF, Kernel
 
@@ -38,7 +38,7 @@ class SearchPlan:
     n_centers: int | None
 
 
-def plan_search(search: Any, n_rows: int) -> SearchPlan:
+def plan_search(search: Any, n_rows: int, *, n_folds: int | None = None) -> SearchPlan:
     """Return what a cross-validated estimator will do with so many rows.
 
     Parameters
@@ -46,12 +46,13 @@ def plan_search(search: Any, n_rows: int) -> SearchPlan:
     search : KnifeRegressorCV or KnifeClassifierCV
         Not fitted.
     n_rows : int
+    n_folds : int, default=None
+        Number of folds where the rows decide it, because groups stay together or a class is rare.
     """
     kernels = kernels_to_compare(search.kernel)
     alphas, extends = alphas_to_try(search.alphas, kernels)
     looked_at = rows_to_search(n_rows, search.search_rows, search.cv)
-    counted = isinstance(search.cv, numbers.Integral)
-    n_folds = int(search.cv) if counted else default_folds(looked_at)
+    n_folds = n_folds or planned_folds(search.cv, looked_at)
     centers = CenterCounts(search.n_centers, resolved_loss(search))
     return SearchPlan(
         kernels,

@@ -10,15 +10,16 @@ from sklearn.model_selection import (
     RepeatedKFold,
     RepeatedStratifiedKFold,
     StratifiedGroupKFold,
+    StratifiedKFold,
     check_cv,
 )
 
 __all__ = [
     "check_folds",
     "check_splits",
-    "default_folds",
     "draw_rows",
     "make_splitter",
+    "planned_folds",
     "rows_of_splits",
 ]
 
@@ -27,9 +28,26 @@ DEFAULT_FOLDS, REPEATS = 5, 2
 FEWEST_OF_A_CLASS = 10  # rows of a rare class that a draw takes: two for every fold
 
 
-def default_folds(n_rows: int) -> int:
-    """Return how many folds are made of so many rows, where nothing else decides."""
-    return DEFAULT_FOLDS * (REPEATS if n_rows < FEW_ROWS else 1)
+def planned_folds(cv: Any, n_rows: int) -> int:
+    """Return how many folds will be made of so many rows.
+
+    A splitter that only knows it when it sees the rows counts as the default number.
+
+    Parameters
+    ----------
+    cv : int, splitter, iterable or None
+    n_rows : int
+    """
+    if isinstance(cv, numbers.Integral):
+        return int(cv)
+    if cv is None:
+        return DEFAULT_FOLDS * (REPEATS if n_rows < FEW_ROWS else 1)
+    if hasattr(cv, "get_n_splits"):
+        try:
+            return int(cv.get_n_splits())
+        except (TypeError, ValueError):
+            return DEFAULT_FOLDS
+    return len(cv) if hasattr(cv, "__len__") else DEFAULT_FOLDS
 
 
 def draw_rows(target: np.ndarray, classes: bool, most: int, seed: int | None) -> np.ndarray:
@@ -84,12 +102,14 @@ def make_splitter(cv: Any, target: np.ndarray, classes: bool, groups: Any, seed:
         # A rare class makes fewer folds: every one needs a row of it.
         rarest = int(np.bincount(target).min())
         if 2 <= rarest < DEFAULT_FOLDS:
-            return check_cv(rarest, target, classifier=True)
+            seed = 0 if seed is None else seed
+            return StratifiedKFold(rarest, shuffle=True, random_state=seed)
     counted = cv is None or isinstance(cv, numbers.Integral)
     if counted:
-        check_folds(cv or DEFAULT_FOLDS, target, classes, groups)
-    if groups is not None and counted:
-        return (StratifiedGroupKFold if classes else GroupKFold)(cv or DEFAULT_FOLDS)
+        n_folds = DEFAULT_FOLDS if cv is None else cv
+        check_folds(n_folds, target, classes, groups)
+        if groups is not None:
+            return (StratifiedGroupKFold if classes else GroupKFold)(n_folds)
     if cv is None:
         # Rows of a table are often sorted, so that a fold of neighbours is unlike the others.
         repeated = RepeatedStratifiedKFold if classes else RepeatedKFold

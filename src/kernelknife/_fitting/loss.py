@@ -22,7 +22,15 @@ def resolved_loss(estimator: Any) -> Loss:
 
 def gives_probabilities(estimator: Any) -> bool:
     """Whether the loss has probabilities; decided before a fit, as scikit-learn expects."""
-    return resolved_loss(estimator).probability is not None
+    return getattr(_known_loss(estimator), "probability", None) is not None
+
+
+def _known_loss(estimator: Any) -> Any:
+    """Return the loss, or what stands for it where a fit will refuse it."""
+    try:
+        return resolved_loss(estimator)
+    except (TypeError, ValueError):
+        return estimator.loss
 
 
 class ProbabilityMethod:
@@ -43,7 +51,7 @@ class ProbabilityMethod:
             return self.function
         if not gives_probabilities(estimator):
             raise AttributeError(
-                f"{self.function.__name__} needs loss='logistic': {resolved_loss(estimator)!r} has "
+                f"{self.function.__name__} needs loss='logistic': {_known_loss(estimator)!r} has "
                 "scores, from decision_function, and no probabilities."
             )
         return MethodType(self.function, estimator)

@@ -15,6 +15,7 @@ from kernelknife._problem.features import Features
 from kernelknife._rows import Rows, Sample
 from kernelknife._support.arrays import is_foreign, to_host
 from kernelknife._support.checks import check_number
+from kernelknife._support.formatting import number
 from kernelknife.kernels import Kernel
 
 __all__ = ["BuiltProblem", "CenterChoice", "build_problem", "refresh_centers"]
@@ -61,8 +62,8 @@ class CenterChoice:
         if 8.0 * n * n <= self.memory_budget:
             return False
         warnings.warn(
-            f"The exact method needs {8 * n**2 / 2**30:.0f} GiB for one kernel matrix of {n} rows, "
-            f"over the budget of {self.memory_budget / 2**30:.1f} GiB: "
+            f"The exact method needs {number(8 * n**2 / 2**30)} GiB for one kernel matrix of {n} "
+            f"rows, over the budget of {number(self.memory_budget / 2**30)} GiB: "
             f"{min(DEFAULT_CENTERS, n)} centres are used instead. Set n_centers, or raise "
             "memory_budget.",
             stacklevel=5,

@@ -49,7 +49,7 @@ def predict(model, data, reading, *, ids, output):
         check_column(name, frame.columns)
     selected = facts["selected"]
     # Models that were saved before dates could be used have no such fact.
-    numbers = expand_dates(frame, facts.get("dates", {}))
+    numbers = expand_dates(frame, facts.get("dates", {}), selected)
     with warned():
         columns = _predictions(machine, encoder.transform(numbers, selected), facts["target"])
     notes = [*unseen_levels(encoder, numbers, selected), *outside_range(encoder, numbers, selected)]

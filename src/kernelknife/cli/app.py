@@ -387,6 +387,7 @@ def explore(
     ids: Ids = None,
     impute: ImputeOption = None,
     drop_missing: DropMissing = False,
+    dates: DatesOption = None,
     components: Components = 2,
     kernel: KernelOption = Kernel.rbf,
     sparsity: Annotated[
@@ -409,7 +410,7 @@ def explore(
 
     settings = _settings(
         colour=colour, drop=drop, ids=ids, impute=impute, drop_missing=drop_missing,
-        n_components=components, kernel=kernel, n_features=features, random_state=seed,
+        dates=dates, n_components=components, kernel=kernel, n_features=features, random_state=seed,
         sparsity="auto" if sparsity is None else sparsity,
     )  # fmt: skip
     _explore.explore(
@@ -433,6 +434,7 @@ def relate(
     ids: Ids = None,
     impute: ImputeOption = None,
     drop_missing: DropMissing = False,
+    dates: DatesOption = None,
     components: Components = 1,
     kernel: KernelOption = Kernel.rbf,
     sparsity: Annotated[
@@ -459,7 +461,7 @@ def relate(
 
     settings = _settings(
         on=on, drop=drop, ids=ids, impute=impute, drop_missing=drop_missing,
-        n_components=components, kernel=kernel, hold_out=hold_out, random_state=seed,
+        dates=dates, n_components=components, kernel=kernel, hold_out=hold_out, random_state=seed,
         sparsity="auto" if sparsity is None else sparsity,
     )  # fmt: skip
     code = _relate.relate(

@@ -270,10 +270,9 @@ def compare_models(search, X, y, *, task, n_jobs) -> tuple[np.ndarray, np.ndarra
     n_jobs : int or None
     """
     n_centers = plan_search(search, len(X)).n_centers
+    kernel = type(search.kernel_).__name__.lower()  # also of a kernel that was given as an object
     machines = [
-        _machine_with_all_columns(
-            task, search.kernel_name_, alpha, X.shape[1], n_centers, search.class_weight
-        )
+        _machine_with_all_columns(task, kernel, alpha, X.shape[1], n_centers, search.class_weight)
         for alpha in search.alphas_
     ]
     with limited_blas(), warnings.catch_warnings():
@@ -282,7 +281,7 @@ def compare_models(search, X, y, *, task, n_jobs) -> tuple[np.ndarray, np.ndarra
         warnings.simplefilter("ignore")
         constant_errors = _cross_validate(_constant(task), search, X, y, n_jobs)
         errors = [_cross_validate(machine, search, X, y, n_jobs) for machine in machines]
-    name = _name_machine(task, search.kernel_name_, n_centers)
+    name = _name_machine(task, kernel, n_centers)
     return constant_errors, _errors_of_others_choice(np.array(errors), search.splits_), name
 
 

@@ -21,7 +21,7 @@ LONG = 120  # seconds that hardly anybody waits without a reason
 ADVICE = "--quick gives a first answer in about ten seconds"
 
 
-def announce_search(search, task, X, y, *, quick=False) -> str:
+def announce_search(search, task, X, y, *, n_folds=None, quick=False) -> str:
     """Return one line: what is compared, on which folds, and about how long it takes.
 
     Parameters
@@ -31,10 +31,12 @@ def announce_search(search, task, X, y, *, quick=False) -> str:
     task : {"regression", "classification"}
     X, y : ndarray
         The rows that it will be fitted to.
+    n_folds : int, default=None
+        Number of folds where the rows decide it; None leaves it to the search.
     quick : bool, default=False
         Whether it is a quick search already; else one is recommended where it takes long.
     """
-    plan = plan_search(search, len(X))
+    plan = plan_search(search, len(X), n_folds=n_folds)
     path = max(STEPS_PER_PATH * _time_step(plan, task, X, y), LEAST_SECONDS_PER_PATH)
     seconds = plan.n_paths * path / effective_n_jobs(search.n_jobs)
     advice = "" if quick or seconds <= LONG else f"; {ADVICE}"

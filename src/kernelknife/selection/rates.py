@@ -9,10 +9,20 @@ from sklearn.base import clone
 
 from kernelknife.kernels import check_kernel
 from kernelknife.knockoffs import KnifeKnockoffs
-from kernelknife.stability import PATH_TOL, KnifeStability
+from kernelknife.stability import PATH_TOL, KnifeStability, find_twins
 from kernelknife.tables import TableEncoder, TableError
 
-__all__ = ["ColumnRate", "ErrorRate", "check_knockoffs", "check_rates", "find_rates"]
+__all__ = [
+    "DEFAULT_MAX_FALSE",
+    "ColumnRate",
+    "ErrorRate",
+    "check_copies",
+    "check_knockoffs",
+    "check_rates",
+    "find_rates",
+]
+
+DEFAULT_MAX_FALSE = 1.0
 
 
 @dataclass(frozen=True)
@@ -97,6 +107,8 @@ def check_rates(stability: bool, max_false: float, fdr: float | None) -> None:
     """Raise where both rates are asked for, or one that is none."""
     if stability and fdr is not None:
         raise TableError("Ask for stability or for a false discovery rate, not both.")
+    if not stability and max_false != DEFAULT_MAX_FALSE:
+        raise TableError("--max-false is for --stability: ask for both, or leave --max-false out.")
     if max_false <= 0:
         raise TableError(f"The number of false columns must be above 0, got {max_false:g}.")
     if fdr is not None and not 0 < fdr < 1:
@@ -114,6 +126,17 @@ def check_knockoffs(encoder: TableEncoder, group: str | None) -> None:
         raise TableError(
             "Knockoffs are made of single columns, and the table has text columns: use "
             "--stability, or leave the text columns out with --drop."
+        )
+
+
+def check_copies(encoder: TableEncoder, X: np.ndarray) -> None:
+    """Raise where two columns have the same values, which no knockoffs can tell apart."""
+    twins = find_twins(X, np.flatnonzero(np.ptp(X, axis=0) > 0))
+    if twins is not None:
+        first, second = (encoder.columns_[j] for j in twins)
+        raise TableError(
+            f"Columns {first!r} and {second!r} are copies of each other, and no knockoff can tell "
+            f"which of them matters: leave one of them out, --drop {second!r}."
         )
 
 

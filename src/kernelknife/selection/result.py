@@ -1,5 +1,6 @@
 """What a selection returns, as plain data."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -453,7 +454,7 @@ class Selection:
         ndarray
             One prediction per row.
         """
-        frame = expand_dates(frame, self.table.dates)
+        frame = expand_dates(frame, self.table.dates, self.selected)
         return self.model.predict(self.encoder.transform(frame, self.selected))
 
     def to_json(self) -> dict:
@@ -507,7 +508,7 @@ class Selection:
             "rows_searched": self.rows_searched,
             "columns": self.table.features.shape[1],
             "notes": list(self.table.notes),
-            "settings": self.settings,
+            "settings": {name: _plain(value) for name, value in self.settings.items()},
             "versions": self.versions,
         }
 
@@ -517,3 +518,12 @@ class Selection:
         from kernelknife.report import build_fragment
 
         return build_fragment(self)
+
+
+def _plain(value):
+    """Return a setting as JSON can hold it: objects as their text, sequences as lists."""
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    if isinstance(value, Iterable):
+        return [_plain(item) for item in value]
+    return repr(value)

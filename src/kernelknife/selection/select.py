@@ -30,7 +30,13 @@ from kernelknife.selection.quick import (
     draw_quick_rows,
     quick_centers,
 )
-from kernelknife.selection.rates import check_knockoffs, check_rates, find_rates
+from kernelknife.selection.rates import (
+    DEFAULT_MAX_FALSE,
+    check_copies,
+    check_knockoffs,
+    check_rates,
+    find_rates,
+)
 from kernelknife.selection.result import Feature, Selection
 from kernelknife.selection.splitting import FEWEST_ROWS, split_held_out
 from kernelknife.stand_ins import fold_of_rows
@@ -70,7 +76,7 @@ def select_features(
     hold_out=0.0,
     n_centers="auto",
     stability=False,
-    max_false=1.0,
+    max_false=DEFAULT_MAX_FALSE,
     fdr=None,
     quick=False,
     random_state=0,
@@ -189,9 +195,11 @@ def select_features(
         )
     options = chosen_options(quick, kernel=kernel, alpha=alpha, folds=folds, n_centers=n_centers)
     _check_groups(table, train, options.get("cv"))
+    if isinstance(folds, numbers.Integral) and int(folds) > len(train):
+        raise TableError(f"{folds} folds need as many rows, got {len(train)}: use fewer folds.")
     fewer = _fewer_folds(table, table.target[train], options.get("cv"), asked=folds is not None)
-    if fewer is not None:
-        options["cv"] = fewer
+    if fewer is not None and options.get("cv") is not None:
+        options["cv"] = fewer  # otherwise the search does the same, and shuffles the rows
     if quick:
         train = train[
             draw_quick_rows(
@@ -199,6 +207,8 @@ def select_features(
             )
         ]
     X, y = encoder.transform(table.features.iloc[train]), table.target[train]
+    if fdr is not None:
+        check_copies(encoder, X)
     search = _make_search(
         table.task,
         callbacks,
@@ -221,7 +231,8 @@ def select_features(
         if fewer is not None:
             tell(f"{fewer} folds, because the rarest class of {target} has {fewer} rows")
         tell(f"selecting among {table.features.shape[1]} columns with {len(X)} rows")
-        tell(announce_search(search, table.task, X, y, quick=quick))
+        known = DEFAULT_FOLDS if groups is not None and search.cv is None else fewer
+        tell(announce_search(search, table.task, X, y, n_folds=known, quick=quick))
     search.fit(X, y, groups=groups)
     choice = choose_model(search, X, y, sparsity=sparsity, n_features=n_features, n_jobs=n_jobs)
     features = _describe_features(choice, search, encoder)

@@ -7,7 +7,7 @@ that a selection names the columns that the user knows. A table that cannot be u
 a :class:`TableError` that says why and what to do.
 """
 
-from kernelknife.tables.dates import expand_dates
+from kernelknife.tables.dates import expand_dates, has_dates
 from kernelknife.tables.encoding import TableEncoder, outside_range, unseen_levels
 from kernelknife.tables.errors import TableError
 from kernelknife.tables.making import Table, check_column, make_features, make_table
@@ -22,6 +22,7 @@ __all__ = [
     "check_column",
     "check_format",
     "expand_dates",
+    "has_dates",
     "make_features",
     "make_table",
     "outside_range",

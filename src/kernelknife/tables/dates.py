@@ -10,7 +10,7 @@ import re
 from kernelknife._support.optional import import_optional
 from kernelknife.tables.errors import TableError, listing
 
-__all__ = ["PARTS", "expand_dates", "looks_like_dates", "plan_dates"]
+__all__ = ["PARTS", "expand_dates", "has_dates", "looks_like_dates", "plan_dates"]
 
 PARTS = ("days", "year", "month")
 ROWS_FOR_DATES = 50  # enough rows to recognise dates, and quick in long tables
@@ -64,7 +64,12 @@ def plan_dates(frame, parts) -> dict:
     return plan
 
 
-def expand_dates(frame, plan):
+def has_dates(frame) -> bool:
+    """Return whether some column of a data frame holds dates."""
+    return any(looks_like_dates(frame[name]) for name in frame.columns)
+
+
+def expand_dates(frame, plan, selected=None):
     """Return a data frame in which columns of dates have become numbers, with new names.
 
     Parameters
@@ -72,10 +77,14 @@ def expand_dates(frame, plan):
     frame : DataFrame
     plan : dict
         What :func:`plan_dates` has returned. Columns that are absent are skipped.
+    selected : list of str, default=None
+        New names that are wanted; dates that none of them comes from stay as they are, also where
+        they cannot be read. None takes all dates.
     """
     pandas = import_optional("pandas", "kernelknife[cli]", "Reading dates")
     for name, what in plan.items():
-        if name not in frame.columns:
+        unused = selected is not None and not any(new.startswith(f"{name} (") for new in selected)
+        if name not in frame.columns or unused:
             continue
         moments = _moments(frame[name], name)
         place = list(frame.columns).index(name)

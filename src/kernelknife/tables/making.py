@@ -234,13 +234,13 @@ def _without_split_columns(frame, doubts):
     return frame.drop(columns=list(splits))
 
 
-def make_features(frame, *, drop=(), ids=(), drop_missing=False, impute=None):
+def make_features(frame, *, drop=(), ids=(), drop_missing=False, impute=None, dates=()):
     """Choose the features of a table without a target, and note what was left out.
 
     Parameters
     ----------
     frame : DataFrame
-    drop, ids, drop_missing, impute : see :func:`make_table`
+    drop, ids, drop_missing, impute, dates : see :func:`make_table`
 
     Returns
     -------
@@ -252,10 +252,11 @@ def make_features(frame, *, drop=(), ids=(), drop_missing=False, impute=None):
     number = "row number"
     while number in frame.columns:
         number += " "
-    numbered = frame.assign(**{number: np.arange(len(frame))})
+    # A copy has its columns in one piece, where pandas would warn of many.
+    numbered = frame.copy().assign(**{number: np.arange(len(frame))})
     table = make_table(
         numbered, number, drop=drop, ids=ids, task="regression", drop_missing=drop_missing,
-        impute=impute,
+        impute=impute, dates=dates,
     )  # fmt: skip
     return table.features, table.target.astype(int), table.notes
 
