@@ -448,3 +448,24 @@ def test_stand_ins_are_those_of_the_machine_with_so_many_features(rng, kernel):
     y = X[:, :3].sum(axis=1) + 0.1 * rng.normal(size=120)
     search = KnifeRegressorCV(kernel, n_features_to_select=3, alphas=1.0, cv=3).fit(X, y)
     assert {place.name for place in search.stand_ins()} == {"x0", "x1", "x2"}
+
+
+@pytest.mark.parametrize(
+    ("kernel", "options"),
+    [
+        ("rbf", {"relax": False, "include_all": False}),
+        ("anova", {"relax": True, "include_all": False}),
+        ("linear", {"relax": "auto", "search_rows": 70}),
+        ("rbf", {"n_centers": 20}),
+    ],
+)
+def test_machines_of_folds_are_those_that_the_folds_have_judged(kernel, options):
+    """Found again they have the scores of the search, fold by fold, and its selections."""
+    X, y = make_skin_of_orange(90, 4, random_state=1)
+    search = KnifeClassifierCV(kernel, sparsities=6, cv=3, random_state=0, **options).fit(X, y)
+    models = model_selection.models_of_folds(search, X, y)
+    for i, (model, (_, test)) in enumerate(zip(models, search.splits_, strict=True)):
+        judged = search.cv_results_[f"split{i}_test_score"][search.best_index_]
+        assert model.score(X[test], y[test]) == judged
+    selected = np.mean([model.get_support() for model in models], axis=0)
+    assert_array_equal(selected, search.selection_frequency_)

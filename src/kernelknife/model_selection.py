@@ -17,6 +17,7 @@ from copy import copy
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import indexable
@@ -24,7 +25,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernelknife._choice import (
     EQUAL,
-    FOLD_TOL,
     CenterCounts,
     Data,
     Judgements,
@@ -46,6 +46,7 @@ from kernelknife._choice import (
     make_splitter,
     needs_exact,
     pick_setting,
+    refit_as_judged,
     rows_to_search,
     score_name,
     settle,
@@ -74,22 +75,39 @@ from kernelknife.estimators import KnifeClassifier, KnifeRegressor
 from kernelknife.path import PathResult, check_sparsities
 from kernelknife.stand_ins import StandIns, fold_of_rows
 
-__all__ = ["KnifeClassifierCV", "KnifeRegressorCV", "options_of_folds"]
+__all__ = ["KnifeClassifierCV", "KnifeRegressorCV", "models_of_folds"]
 
 RULES = ("min", "1se")
 
 
-def options_of_folds(search) -> dict[str, Any]:
-    """Return the options that a fitted search had in its folds, unlike the machine it has chosen.
+def models_of_folds(search, X, y, n_jobs=None) -> list:
+    """Return the machines of the chosen setting that the folds of a fitted search have judged.
 
-    It stands here because only the estimators know the line that they have chosen.
+    It stands here because only the estimators know the line that they have chosen, and where the
+    paths of its folds began.
 
     Parameters
     ----------
     search : KnifeRegressorCV or KnifeClassifierCV
-        Fitted.
+        Fitted to ``X`` and ``y``, without sample weights and ``n_features_to_select``.
+    X, y : ndarray
+    n_jobs : int or None
     """
-    return {"n_centers": search._pick.line.template.n_centers, "tol": max(search.tol, FOLD_TOL)}
+    pick, rows = search._pick, search._searched
+    data = Data(X, y, np.ones(len(y)), None).take(rows)
+    # Every fold gets a line of its own, because a fit leaves its mark on the template.
+    jobs = (
+        delayed(refit_as_judged)(
+            pick.line.with_options(),
+            pick.weighting,
+            pick.point,
+            data,
+            np.searchsorted(rows, train),
+            begin,
+        )
+        for (train, _), begin in zip(search.splits_, search._starts_of_folds, strict=True)
+    )
+    return Parallel(n_jobs=n_jobs)(jobs)
 
 
 class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEstimator):
@@ -233,6 +251,7 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
             self._choose(race)
             line = self._pick.line
             start = runner.common_start(line.kernel)
+            self._starts_of_folds = runner.starts_of(line.kernel)
             with task.subtask("path", len(line.penalties)) as path_task, limited_blas():
                 self._follow(lines, data, start, path_task)
             self._publish_choice(race)

@@ -10,7 +10,7 @@ from kernelknife._choice.final import (
     is_final,
     settle,
 )
-from kernelknife._choice.folds import FOLD_TOL, Data, FoldScores, score_lines
+from kernelknife._choice.folds import FOLD_TOL, Data, FoldScores, refit_as_judged, score_lines
 from kernelknife._choice.judgements import Judgements
 from kernelknife._choice.lines import LineMaker
 from kernelknife._choice.pick import Pick, judged_by_others, pick_setting, tabulate
@@ -77,6 +77,7 @@ __all__ = [
     "pick_setting",
     "plan_search",
     "planned_folds",
+    "refit_as_judged",
     "rows_of_path",
     "rows_of_splits",
     "rows_to_search",

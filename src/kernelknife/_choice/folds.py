@@ -30,7 +30,15 @@ from kernelknife._support.threads import limited_blas
 from kernelknife.machine import build_machine, final_coefficients
 from kernelknife.solvers import Solution
 
-__all__ = ["EXACT", "FOLD_TOL", "Data", "FoldScores", "as_in_a_fold", "score_lines"]
+__all__ = [
+    "EXACT",
+    "FOLD_TOL",
+    "Data",
+    "FoldScores",
+    "as_in_a_fold",
+    "refit_as_judged",
+    "score_lines",
+]
 
 POINTS_TO_COUNT = 50  # of the path that an exact number of features is taken from
 FOLD_TOL = 1e-3  # of the objective on a fold, whose score is uncertain by far more
@@ -135,6 +143,44 @@ def score_lines(
         return results, begin
 
 
+def refit_as_judged(
+    line: Line, weighting: str, point: int, data: Data, train: np.ndarray, begin: Start | None
+) -> Any:
+    """Return the machine of one setting that a fold has judged, found again in the same way.
+
+    A fit with the same penalties could end in another minimum.
+
+    Parameters
+    ----------
+    line : Line
+    weighting : str
+        Of the setting.
+    point : int
+        Of the path; it means nothing for equal weights.
+    data : Data
+    train : ndarray of int
+        Training rows of the fold.
+    begin : Start or None
+        Where its paths began.
+    """
+    with limited_blas():
+        X, y, s = data.X[train], data.y[train], data.sample_weight[train]
+        job = prepare_job(line.template, X, y, s).with_alpha(line.alpha)
+        rough = as_in_a_fold(line.template)
+        if weighting == EQUAL:
+            solution = equal_weights(job.problem)
+        else:
+            share = s.sum() / data.sample_weight.sum()
+            grid = penalty_for_share(line.penalties, share, convex=job.problem.convex)
+            points: Sequence[Solution] = trace_path(rough, job, grid, begin=begin).points
+            if weighting == RELAXED:
+                points = _relaxed(line, job, make_solver(rough), points[: point + 1])
+            solution = points[min(point, len(points) - 1)]
+        model = copy(line.template)
+        publish_machine(model, job, solution)
+        return model
+
+
 def _start_on(line: Line, data: Data) -> Start:
     """Return where the path of a line begins on few rows, which are faster without centres."""
     template = as_in_a_fold(line.template).set_params(**EXACT)
@@ -170,17 +216,22 @@ def _score_line(line: Line, job: Job, trace: Trace, data: Data, test: np.ndarray
         if weighting == PENALISED:
             parts.append(judge.path(trace.points))
         elif weighting == RELAXED:
-            relaxed: dict[bytes, Solution] = {}
-            for point in trace.points:
-                support = (point.w > 0).tobytes()
-                if support not in relaxed and line.refits(int(np.count_nonzero(point.w))):
-                    relaxed[support] = refit_without_penalty(job.problem, solver, point.w)
-            parts.append(judge.path([relaxed.get((p.w > 0).tobytes(), p) for p in trace.points]))
+            parts.append(judge.path(_relaxed(line, job, solver, trace.points)))
         elif weighting == EQUAL:
             parts.append([judge(equal_weights(job.problem))])
     scores, selected = zip(*(pair for part in parts for pair in part), strict=True)
     bits = np.packbits(selected, axis=1)
     return FoldScores(np.array(scores), bits, job.prepared.rows.shape[0])
+
+
+def _relaxed(line: Line, job: Job, solver: Any, points: Sequence[Solution]) -> list[Solution]:
+    """Return every point of a path refitted without its penalty, every selection once."""
+    relaxed: dict[bytes, Solution] = {}
+    for point in points:
+        support = (point.w > 0).tobytes()
+        if support not in relaxed and line.refits(int(np.count_nonzero(point.w))):
+            relaxed[support] = refit_without_penalty(job.problem, solver, point.w)
+    return [relaxed.get((point.w > 0).tobytes(), point) for point in points]
 
 
 class _Judge:

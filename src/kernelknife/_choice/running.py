@@ -68,12 +68,16 @@ class Runner:
             self._starts[lines[0].kernel, fold] = begin
         return [scores for scores, _ in results]
 
+    def starts_of(self, kernel: str) -> list[Start | None]:
+        """Return where the paths of a kernel began in every fold."""
+        return [self._starts.get((kernel, fold)) for fold in range(len(self.splits))]
+
     def common_start(self, kernel: str) -> str | None:
         """Return the name of the start that won in every fold of a kernel, None where they differ.
 
         On all rows it is then the only one to try.
         """
-        names = {start.name for (mine, _), start in self._starts.items() if mine == kernel}
+        names = {start.name for start in self.starts_of(kernel) if start is not None}
         return names.pop() if len(names) == 1 else None
 
     def _some_of(self, train: np.ndarray, *, all_vary: bool = False) -> np.ndarray | None:

@@ -1,8 +1,8 @@
 """How well single classes are told apart: which are taken for which, and which rows are wrong.
 
-The share of wrong classes says little where one class is rare. All figures here come from machines
-with the chosen penalties that are fitted anew on the training rows of every fold, and from the
-test rows of that fold.
+The share of wrong classes says little where one class is rare. All figures here come from the
+machines of the chosen setting on the training rows of every fold, and from the test rows of that
+fold.
 """
 
 import numpy as np

@@ -41,7 +41,6 @@ __all__ = [
     "advantage_over_constant",
     "choose_model",
     "compare_models",
-    "fit_folds",
     "judge_held_out",
     "mean_score",
     "to_errors",
@@ -106,7 +105,7 @@ def choose_model(search, X, y, *, sparsity, n_features, n_jobs) -> Choice:
     else:
         template.set_params(sparsity=sparsity)
         model = clone(template).fit(X, y)
-    models = fit_folds(template, search.splits_, X, y, n_jobs)
+    models = _fit_folds(template, search.splits_, X, y, n_jobs)
     scorer = check_scoring(model, search.score_name_)
     scores = [
         scorer(fitted, X[test], y[test])
@@ -147,7 +146,7 @@ def to_errors(scores, search):
     return as_errors(search.score_name_, scores)[1]
 
 
-def fit_folds(model, splits, X, y, n_jobs) -> list:
+def _fit_folds(model, splits, X, y, n_jobs) -> list:
     """Return a model fitted on the training rows of every fold.
 
     Parameters

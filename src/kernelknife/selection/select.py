@@ -5,20 +5,18 @@ import time
 from copy import copy
 
 import numpy as np
-from sklearn.base import clone
 
 from kernelknife._choice import kernels_to_compare, penalty_for_share, rows_of_splits
 from kernelknife._support.checks import check_number
 from kernelknife._support.versions import versions
 from kernelknife.kernels import check_kernel
 from kernelknife.losses import check_loss
-from kernelknife.model_selection import KnifeClassifierCV, KnifeRegressorCV, options_of_folds
+from kernelknife.model_selection import KnifeClassifierCV, KnifeRegressorCV, models_of_folds
 from kernelknife.selection.classes import judge_classes
 from kernelknife.selection.comparison import (
     advantage_over_constant,
     choose_model,
     compare_models,
-    fit_folds,
     judge_held_out,
     mean_score,
 )
@@ -385,10 +383,7 @@ def _judge_classes(choice, search, X, y, table, train, n_jobs):
     """Return how well single classes are told apart, or None for a number."""
     if table.task == "regression":
         return None
-    models = choice.models
-    if not models:
-        like_folds = clone(choice.model).set_params(**options_of_folds(search))
-        models = fit_folds(like_folds, search.splits_, X, y, n_jobs)
+    models = choice.models or models_of_folds(search, X, y, n_jobs)
     return judge_classes(models, search.splits_, X, y, table.row_names[train])
 
 
