@@ -36,6 +36,8 @@ BAD = {
     "dots": (frame(x=["1.234,5", "999,5"] * 6), {"target": "y"}, r"--thousands \. --decimal ,"),
     "spaces": (frame(x=["1 234.5", "999.5"] * 6), {"target": "y"}, "--thousands ' '"),
     "target": (frame(y=["1,234,000", "999"] * 6), {"target": "y"}, "--thousands ,"),
+    "percent": (frame(x=["51.3%", "7 %"] * 6), {"target": "y"}, "'51.3%': take the sign out"),
+    "euros": (frame(x=["\u20ac1.20", "$ 7"] * 6), {"target": "y"}, "take the sign out"),
     "commas": (frame(x=["1,5", "2,5"] * 6), {"target": "y"}, "--decimal ,"),
     "both": (frame(), {"target": "y", "impute": "median", "drop_missing": True}, "not both"),
 }  # fmt: skip

@@ -20,6 +20,8 @@ DAYS = pd.date_range("2023-12-30", periods=6)
         DAYS.strftime("%d/%m/%Y"),
         DAYS.strftime("%m/%d/%Y"),
         DAYS.strftime("%Y-%m-%d %H:%M"),
+        DAYS.strftime("%d %b %Y"),
+        DAYS.strftime("%d-%B-%Y"),
         [*DAYS.strftime("%Y-%m-%d")[:3], None, *DAYS.strftime("%Y-%m-%d")[4:]],
     ],
 )

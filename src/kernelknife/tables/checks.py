@@ -21,6 +21,7 @@ MOST_LEVELS = 30
 # If at least this share of the texts in a column are numbers, the others are probably slips.
 SHARE_OF_NUMBERS = 0.5
 PLAIN_NUMBER = r"[-+]?\d+(\.\d+)?"
+SIGNS = "[%\u20ac$\u00a3\u00a5]"  # of a percentage, euros, dollars, pounds, yen
 # Ways to write numbers with marks; the first that fits counts. Each has a pattern that some number
 # of the column must match, one that all marked numbers match, and what tells the reader.
 NUMBER_MARKS = (
@@ -45,6 +46,11 @@ NUMBER_MARKS = (
         r"[-+]?\d+,\d+",
         r"[-+]?\d+,\d+",
         "use --decimal , if the commas are decimal commas, else take them out",
+    ),
+    (
+        rf"[-+]?({SIGNS} ?\d[\d.,]*|\d[\d.,]* ?{SIGNS})",
+        rf"[-+]?({SIGNS} ?\d[\d.,]*|\d[\d.,]* ?{SIGNS})",
+        "take the sign out, so that numbers are left",
     ),
 )
 MOST_PROBLEMS = 5  # problems of columns that one message describes

@@ -14,12 +14,14 @@ __all__ = ["PARTS", "expand_dates", "has_dates", "looks_like_dates", "plan_dates
 
 PARTS = ("days", "year", "month")
 ROWS_FOR_DATES = 50  # enough rows to recognise dates, and quick in long tables
-# How dates are written as text: 2024-12-31, 31.12.2024, 12/31/2024 or 31/12/2024, with or without
-# a time of the day after a blank or a T.
+# How dates are written as text: 2024-12-31, 31.12.2024, 12/31/2024 or 31/12/2024, 31 Dec 2024 or
+# 31-December-2024, with or without a time of the day after a blank or a T.
 ISO = r"^\d{4}[-/]\d{1,2}[-/]\d{1,2}([ T].*)?$"
 DAY_FIRST = r"^\d{1,2}\.\d{1,2}\.\d{2,4}([ T].*)?$"
 SLASHED = r"^(\d{1,2})/(\d{1,2})/\d{2,4}([ T].*)?$"
-FORMS = (ISO, DAY_FIRST, SLASHED)
+MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
+NAMED = rf"(?i)^\d{{1,2}}[ -]({MONTHS})[a-z]*[ -]\d{{4}}([ T].*)?$"
+FORMS = (ISO, DAY_FIRST, SLASHED, NAMED)
 LAST_MONTH = 12
 SECONDS_OF_A_DAY = 86400.0
 
