@@ -241,7 +241,8 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
             (np.asarray(train), np.asarray(test))
             for train, test in splitter.split(searched.X, target[rows], groups)
         ]
-        check_splits(splits, codes, searched.sample_weight, groups)
+        numbers = None if classes else searched.y
+        check_splits(splits, codes, searched.sample_weight, groups, numbers)
         self.splits_ = [(rows[train], rows[test]) for train, test in splits]
         self.n_paths_ = expected_paths(alphas, extends, len(splits), len(rows))
         with root_task(self, "cv", None) as task:

@@ -45,3 +45,11 @@ def test_rows_are_drawn_by_class_and_a_rare_class_keeps_some():
     assert (np.diff(rows) > 0).all()
     np.testing.assert_array_equal(draw_rows(target, True, 10_000, 0), np.arange(10_000))
     assert len(np.unique(draw_rows(np.arange(900.0), False, 40, 3))) == 40
+
+
+def test_a_target_that_is_constant_in_a_fold_is_named_with_it():
+    y = np.repeat([0.0, 1.0, 2.0], [8, 1, 1])
+    splits = [(np.arange(8), np.arange(8, 10)), (np.arange(2, 10), np.arange(2))]
+    with pytest.raises(ValueError, match="constant on the training rows of fold 0"):
+        check_splits(splits, None, np.ones(10), None, y)
+    check_splits(splits[1:] * 2, None, np.ones(10), None, y)

@@ -141,8 +141,21 @@ def check_splits(
     codes: np.ndarray | None,
     s: np.ndarray,
     groups: Any,
+    numbers: np.ndarray | None = None,
 ) -> None:
-    """Raise where a fold cannot be fitted, and say which."""
+    """Raise where a fold cannot be fitted, and say which.
+
+    Parameters
+    ----------
+    splits : sequence of (ndarray, ndarray)
+    codes : ndarray or None
+        Codes of the classes.
+    s : ndarray
+        Sample weights.
+    groups : array-like or None
+    numbers : ndarray, default=None
+        Targets that are numbers.
+    """
     if len(splits) < 2:
         raise ValueError(f"cv gave {len(splits)} split(s); at least 2 are needed.")
     for i, (train, test) in enumerate(splits):
@@ -155,6 +168,11 @@ def check_splits(
                     f"Fold {i} has rows of group {torn[0]!r} on both sides: use a cv that keeps "
                     "groups together, such as GroupKFold, or leave out groups."
                 )
+        if numbers is not None and not np.ptp(numbers[train][s[train] > 0], axis=0).any():
+            raise ValueError(
+                f"The target is constant on the training rows of fold {i}: use another number of "
+                "folds, or a cv that shuffles the rows."
+            )
         if codes is not None:
             missing = np.setdiff1d(codes, codes[train][s[train] > 0])
             if len(missing):

@@ -411,6 +411,9 @@ class Selection:
         search = self.search
         compared = list(dict.fromkeys(search.cv_results_["kernel"]))
         words = f"{search.kernel_name_}: {search.kernel_.words}"
+        if not self.selected:
+            kernels = "kernel" if len(compared) == 1 else "kernels"
+            return f"No column is left with the {kernels} {listed(compared)}."
         if len(compared) > 1:
             words = f"The folds compared the kernels {listed(compared)} and chose {words}."
         else:

@@ -343,11 +343,11 @@ def _fewer_folds(table, y, folds, asked):
     needed = n_folds if asked else FEWEST_FOLDS
     if fewest < needed:
         sizes = {str(label): int(n) for label, n in zip(labels, counts, strict=True)}
-        raise TableError(_name_rare_classes(table.target_name, sizes, needed))
+        raise TableError(_name_rare_classes(table.target_name, sizes, needed, asked))
     return fewest if fewest < n_folds else None
 
 
-def _name_rare_classes(target, sizes, n_folds):
+def _name_rare_classes(target, sizes, n_folds, asked):
     """Say which classes have fewer rows than there are folds, and what can be done about it."""
     rare = {label: n for label, n in sizes.items() if n < n_folds}
     hints = []
@@ -359,10 +359,10 @@ def _name_rare_classes(target, sizes, n_folds):
     advice = "Correct these classes, join them with others, or leave their rows out"
     if min(rare.values()) > 1:
         advice += f", or use --folds {min(rare.values())}"
-    return (
-        f"{n_folds} folds need {n_folds} rows of every class of {target}, and some have fewer: "
-        f"{shown}.{''.join(hints[:1])} {advice}."
-    )
+    need = f"{n_folds} folds need {n_folds} rows of every class of {target}"
+    if not asked:
+        need = f"Every class of {target} needs {n_folds} rows or more"
+    return f"{need}, and some have fewer: {shown}.{''.join(hints[:1])} {advice}."
 
 
 def _plain(label):
