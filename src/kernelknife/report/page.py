@@ -39,12 +39,12 @@ ABOUT_COUNTS = (
     "and easier to explain."
 )
 ABOUT_CLASSES = (
-    "Rows are the classes of the data, columns the predicted ones. The figures come from machines "
-    "with the chosen penalties, fitted anew on the training rows of every fold and judged on its "
-    "other rows; a row that is judged several times counts in parts. The balanced error is the "
-    "mean of the classes' shares of wrong rows, so that a rare class counts as much as a frequent "
-    "one. The area under the curve is the chance that of two rows of different classes the right "
-    "one has the higher score: 0.5 is guessing, 1 is perfect."
+    "Rows are the classes of the data, columns the predicted ones. The figures come from the "
+    "machines with the chosen penalties that every fold has fitted to its training rows and judged "
+    "on its other rows; a row that is judged several times counts in parts. The balanced error is "
+    "the mean of the classes' shares of wrong rows, so that a rare class counts as much as a "
+    "frequent one. The area under the curve is the chance that of two rows of different classes "
+    "the right one has the higher score: 0.5 is guessing, 1 is perfect."
 )
 ABOUT_PENALTIES = (
     "Two penalties are chosen by the folds. The sparsity is the price of using columns: the "
