@@ -513,8 +513,8 @@ question of what is asked: pass `scoring="balanced_accuracy"` where every class 
 
 In a last round all settings of five kernels were fitted on 88 draws of 36 tables (the choosing
 half, and every second of the 44 above), so that rules could be compared on the same machines.
-There our median over the better of SVM and forest is 1.05 by table, as on the judging half, with
-0.49 of the columns. Factors of our error, and the columns kept:
+There our median over the better of SVM and forest is 1.05 by table, about as on the judging half,
+with 0.49 of the columns. Factors of our error, and the columns kept:
 
 | change | error | columns kept (0.49 without it) |
 |---|---|---|

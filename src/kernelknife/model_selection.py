@@ -234,18 +234,12 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
                 if needs_exact(lines.centers.loss, [kernel]):
                     # If chosen it will be exact on all rows, which may be too many for it.
                     prepare_job(copy(lines.template).set_params(kernel=kernel), X, y, s)
-        codes = target[rows] if classes else None
         groups = None if groups is None else np.asarray(groups)[rows]
-        splitter = make_splitter(self.cv, target[rows], classes, groups, self._seed)
-        splits = [
-            (np.asarray(train), np.asarray(test))
-            for train, test in splitter.split(searched.X, target[rows], groups)
-        ]
-        numbers = None if classes else searched.y
-        check_splits(splits, codes, searched.sample_weight, groups, numbers)
+        splits = self._make_splits(searched, target[rows], classes, groups)
         self.splits_ = [(rows[train], rows[test]) for train, test in splits]
         self.n_paths_ = expected_paths(alphas, extends, len(splits), len(rows))
         with root_task(self, "cv", None) as task:
+            codes = target[rows] if classes else None
             runner = Runner(searched, splits, codes, self.n_jobs, self._seed, task)
             race = Race(lines.make, runner, extends, shortens=np.ndim(grid) == 0)
             race.compare(alphas, len(splits), len(rows))
@@ -266,6 +260,17 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
             # All rows; or a class without weight, which is refused where all rows are seen.
             return draw_rows(target, classes, most, self._seed)
         return counted[draw_rows(target[counted], classes, most, self._seed)]
+
+    def _make_splits(self, data, target, classes, groups):
+        """Return training and test rows of every fold, numbered within the rows of the search."""
+        splitter = make_splitter(self.cv, target, classes, groups, self._seed)
+        splits = [
+            (np.asarray(train), np.asarray(test))
+            for train, test in splitter.split(data.X, target, groups)
+        ]
+        codes, numbers = (target, None) if classes else (None, data.y)
+        check_splits(splits, codes, data.sample_weight, groups, numbers)
+        return splits
 
     def _check_words(self):
         """Raise where a parameter has none of the values that it can have."""
