@@ -77,10 +77,13 @@ def frame(**columns):
 def test_the_word_none_is_a_value_of_texts(tmp_path):
     """Of three classes one would otherwise be left out with all of its rows."""
     path = tmp_path / "pain.csv"
-    path.write_text("pain,dose,land\nNone,1,NA\nmild,None,DE\nsevere,3,\nNone,4,DE\n")
+    path.write_text("pain,dose,land,old\nNone,1,NA,True\nmild,None,DE,None\nsevere,3,,True\n")
+    with path.open("a") as file:
+        file.write("None,4,DE,False\n")
     frame = read_table(path)
     assert list(frame["pain"]) == ["None", "mild", "severe", "None"]
     assert frame["dose"].isna().tolist() == [False, True, False, False], "numbers may have gaps"
+    assert frame["old"].isna().tolist() == [False, True, False, False], "and so may yes and no"
     assert frame["land"].isna().tolist() == [True, False, True, False]
     lost, kept = reading_notes(frame)
     assert kept.startswith("took the text 'None' (2 in pain) for a value (--missing None says")

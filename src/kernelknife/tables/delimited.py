@@ -152,7 +152,8 @@ def _with_words(pandas, frame, text, header, missing, options):
     gaps = [
         place
         for place in options["names"]
-        if pandas.api.types.is_string_dtype(frame[place]) and frame[place].isna().any()
+        if frame[place].isna().any()
+        and pandas.api.types.infer_dtype(frame[place], skipna=True) == "string"
     ]
     if not gaps:
         return frame, []
