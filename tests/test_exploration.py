@@ -111,3 +111,5 @@ def test_dates_become_numbers_where_that_is_asked_for():
     # Of two tables one alone may have dates.
     relation = relate_tables(frame, frame[["a", "b"]], dates=["days"])
     assert "visit (days)" in relation.weights[0][0]
+    with pytest.raises(TableError, match="no column holds dates"):
+        relate_tables(frame[["a", "b"]], frame[["c"]], dates=["days"])

@@ -335,15 +335,16 @@ def relate_tables(
     for name in wanted:
         check_column(name, [*left.columns, *right.columns])
     parts = []
-    for frame in (left, right):
-        mine = [name for name in wanted if name in frame.columns]
+    left_out = [[name for name in wanted if name in frame.columns] for frame in (left, right)]
+    dated = [
+        has_dates(frame.drop(columns=mine))
+        for frame, mine in zip((left, right), left_out, strict=True)
+    ]
+    for frame, mine, has in zip((left, right), left_out, dated, strict=True):
+        # One table alone may have dates; where neither has, that is said.
+        parts_of_dates = dates if has or not any(dated) else ()
         part = make_features(
-            frame,
-            drop=mine,
-            drop_missing=drop_missing,
-            impute=impute,
-            # One table alone may have dates.
-            dates=dates if has_dates(frame.drop(columns=mine)) else (),
+            frame, drop=mine, drop_missing=drop_missing, impute=impute, dates=parts_of_dates
         )
         parts.append(part)
         notes += part[2]

@@ -78,11 +78,11 @@ def test_a_number_of_columns_is_fitted_to_all_rows():
 
 
 def test_a_penalty_that_is_given_means_in_the_folds_what_the_chosen_one_meant():
-    """With a linear kernel it goes with the rows: two thirds of them have two thirds of it."""
+    """With a linear kernel it goes with the rows: half of them have half of it."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(200, 5)), columns=list("abcde"))
     frame["y"] = frame["a"] + 0.5 * frame["b"] + 0.25 * frame["c"] + rng.normal(size=200)
-    sparsity, folds = 10.0, KFold(2)
+    sparsity, folds = 15.0, KFold(2)
     asked = select_features(frame, "y", kernel="linear", alpha=1.0, sparsity=sparsity, folds=folds)
     X, y = frame[list("abcde")].to_numpy(), frame["y"].to_numpy()
     selected = [
@@ -121,9 +121,10 @@ def test_an_advantage_is_a_share_of_what_a_constant_errs():
 
 
 def test_a_skewed_number_that_is_predicted_well_is_a_finding():
-    rng = np.random.default_rng(5)
+    """Its constant errs much in one fold, so that the plain gains of the folds scatter widely."""
+    rng = np.random.default_rng(1)
     frame = pd.DataFrame(rng.normal(size=(200, 4)), columns=list("abcd"))
-    frame["count"] = np.round(2 * np.exp(frame["a"]) + frame["b"] ** 2)
+    frame["count"] = np.round(2 * np.exp(1.5 * frame["a"]) + frame["b"] ** 2)
     selection = select_features(frame, "count", kernel="additive", alpha=0.1, folds=5)
     assert selection.better
-    assert set(selection.in_tier("stable")) == {"a", "b"}
+    assert selection.in_tier("stable") == ["a"]

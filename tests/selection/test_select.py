@@ -1,6 +1,7 @@
 """The whole way from a data frame to an answer."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -121,6 +122,9 @@ def test_the_answer_is_json_whatever_the_question(frame):
     settings = json.loads(json.dumps(selection.to_json()))["settings"]
     assert (settings["kernel"], settings["drop"]) == ("Linear()", ["c"])
     assert settings["folds"].startswith("KFold(n_splits=2")
+    given = {**selection.settings, "folds": [(np.arange(2), [np.int64(2)])], "alpha": np.float64(1)}
+    settings = replace(selection, settings=given).to_json()["settings"]
+    assert (settings["folds"], settings["alpha"]) == ([[[0, 1], [2]]], 1.0)
     # All columns are compared by the kernel of the same kind, however it was named.
     assert selection.full_machine == "kernel ridge regression with a linear kernel"
 

@@ -30,6 +30,7 @@ from kernelknife._choice.settings import (
     weightings_to_compare,
 )
 from kernelknife._choice.splits import (
+    DEFAULT_FOLDS,
     check_folds,
     check_splits,
     draw_rows,
@@ -39,6 +40,7 @@ from kernelknife._choice.splits import (
 )
 
 __all__ = [
+    "DEFAULT_FOLDS",
     "EQUAL",
     "FOLD_TOL",
     "PENALISED",

@@ -55,8 +55,9 @@ def follow_line(
 def settle(pick: Pick, trace: Trace, job: Job) -> Pick:
     """Return the pick, adjusted to the path on all rows.
 
-    See :func:`settle_point`. And a support that is too large to be refitted in a fold is not
-    refitted on all rows either.
+    Of penalties that the folds cannot tell apart the one is taken whose path on all rows fits their
+    selections best (:func:`settle_point`). A support that is too large to be refitted in a fold is
+    not refitted on all rows either.
 
     Parameters
     ----------

@@ -131,7 +131,8 @@ def settle_point(equals: Sequence[int], counts: Sequence[int], expected: float) 
     that many penalties may be equal in all folds. On the rows of this path they need not be: there,
     the largest of them may have lost features that all folds have, or all. So the penalty counts
     whose path has most nearly as many features as the folds have in the mean; of several, the
-    largest.
+    largest. Where no feature is left at it although most folds have some, the last point that has
+    features takes its place.
 
     Parameters
     ----------
@@ -168,7 +169,7 @@ def judged_by_others(
     rule : {"min", "1se"}
     """
     n_folds = len(splits)
-    judged = np.full(n_folds, np.nan)
+    judged, counts = np.full(n_folds, np.nan), judgements.n_features
     for i in range(n_folds):
         mine = splits[i][1]
         others = [j for j in range(n_folds) if j != i and not np.isin(splits[j][1], mine).any()]
@@ -180,8 +181,8 @@ def judged_by_others(
             # The training rows of the fold are to the others what all rows are to all folds.
             path = np.flatnonzero(judgements.path == judgements.path[known[setting]])
             equals = np.searchsorted(path, known[seen.equals(setting)])
-            counts = judgements.n_features[i, path]
-            point = settle_point(equals.tolist(), counts.tolist(), seen.mean_n_features[setting])
+            expected = seen.mean_n_features[setting]
+            point = settle_point(equals.tolist(), counts[i, path].tolist(), expected)
             judged[i] = judgements.scores[i, path[point]]
     return judged
 

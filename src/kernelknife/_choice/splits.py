@@ -15,6 +15,7 @@ from sklearn.model_selection import (
 )
 
 __all__ = [
+    "DEFAULT_FOLDS",
     "check_folds",
     "check_splits",
     "draw_rows",
@@ -141,7 +142,7 @@ def check_splits(
     codes: np.ndarray | None,
     s: np.ndarray,
     groups: Any,
-    numbers: np.ndarray | None = None,
+    targets: np.ndarray | None = None,
 ) -> None:
     """Raise where a fold cannot be fitted, and say which.
 
@@ -153,8 +154,8 @@ def check_splits(
     s : ndarray
         Sample weights.
     groups : array-like or None
-    numbers : ndarray, default=None
-        Targets that are numbers.
+    targets : ndarray, default=None
+        Those that are numbers.
     """
     if len(splits) < 2:
         raise ValueError(f"cv gave {len(splits)} split(s); at least 2 are needed.")
@@ -168,7 +169,7 @@ def check_splits(
                     f"Fold {i} has rows of group {torn[0]!r} on both sides: use a cv that keeps "
                     "groups together, such as GroupKFold, or leave out groups."
                 )
-        if numbers is not None and not np.ptp(numbers[train][s[train] > 0], axis=0).any():
+        if targets is not None and not np.ptp(targets[train][s[train] > 0], axis=0).all():
             raise ValueError(
                 f"The target is constant on the training rows of fold {i}: use another number of "
                 "folds, or a cv that shuffles the rows."

@@ -33,7 +33,7 @@ from kernelknife._fitting import make_solver, prepare_job, publish
 from kernelknife._search import solve_for_support
 from kernelknife._support.threads import limited_blas
 from kernelknife.estimators import KnifeClassifier, KnifeRegressor
-from kernelknife.kernels import check_kernel
+from kernelknife.kernels import Kernel, Linear, Polynomial, check_kernel
 from kernelknife.selection.result import HeldOut, Score
 
 __all__ = [
@@ -47,10 +47,10 @@ __all__ = [
 ]
 
 # The kernels of scikit-learn that come closest to ours; all others are compared with a Gaussian.
-NEAREST_KERNELS: dict[str, dict] = {
-    "linear": {"kernel": "linear"},
-    "polynomial": {"kernel": "poly", "degree": 2, "coef0": 1.0},
-}
+NEAREST_KERNELS: tuple[tuple[type[Kernel], dict], ...] = (
+    (Linear, {"kernel": "linear"}),
+    (Polynomial, {"kernel": "poly", "degree": 2, "coef0": 1.0}),
+)
 GAUSSIAN = {"kernel": "rbf"}
 KERNEL_WORDS = {"linear": "linear", "poly": "quadratic", "rbf": "Gaussian"}
 
@@ -196,8 +196,8 @@ def advantage_over_constant(constant_errors: np.ndarray, choice: Choice, splits)
 
     It is one minus the ratio of the mean errors. Its standard error is that of a ratio, from what
     the model errs in each fold beyond that share of the constant's error there: folds with a few
-    far targets have large errors for both, and say no less about their ratio. Where the model is
-    no better than the constant it is the standard error of the difference.
+    far targets have large errors for both, and say no less about their ratio. For a model that is
+    as good as the constant it is the standard error of the difference, as a share of its error.
 
     Training sets of different folds share most of their rows, so errors of folds are not
     independent. The standard error allows for that (C. Nadeau and Y. Bengio 2003, Inference for
@@ -269,7 +269,7 @@ def compare_models(search, X, y, *, task, n_jobs) -> tuple[np.ndarray, np.ndarra
     n_jobs : int or None
     """
     n_centers = plan_search(search, len(X)).n_centers
-    kernel = type(search.kernel_).__name__.lower()  # also of a kernel that was given as an object
+    kernel = _nearest(search.kernel_)
     machines = [
         _machine_with_all_columns(task, kernel, alpha, X.shape[1], n_centers, search.class_weight)
         for alpha in search.alphas_
@@ -314,9 +314,15 @@ def _constant(task):
     return DummyRegressor() if task == "regression" else DummyClassifier()
 
 
+def _nearest(kernel: Kernel) -> dict:
+    """Return the options of scikit-learn's kernel that comes closest to one of ours."""
+    fitting = (options for kind, options in NEAREST_KERNELS if isinstance(kernel, kind))
+    return next(fitting, GAUSSIAN)
+
+
 def _machine_with_all_columns(task, kernel, alpha, n_columns, n_centers, class_weight):
     """Return scikit-learn's kernel machine with equal weights, on as many centres as ours."""
-    options = {**NEAREST_KERNELS.get(kernel, GAUSSIAN), "gamma": 1.0 / n_columns}
+    options = {**kernel, "gamma": 1.0 / n_columns}
     steps = [StandardScaler()]
     # Our objective has alpha where a support vector machine has 1 / (2 C).
     C = 0.5 / alpha
@@ -337,7 +343,7 @@ def _machine_with_all_columns(task, kernel, alpha, n_columns, n_centers, class_w
 
 def _name_machine(task, kernel, n_centers):
     """Return in words which machine of scikit-learn uses all columns."""
-    words = KERNEL_WORDS[NEAREST_KERNELS.get(kernel, GAUSSIAN)["kernel"]]
+    words = KERNEL_WORDS[kernel["kernel"]]
     kind = "kernel ridge regression" if task == "regression" else "support vector machine"
     centers = "" if n_centers is None else f" on {n_centers} centres"
     return f"{kind} with a {words} kernel{centers}"

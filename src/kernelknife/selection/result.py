@@ -1,6 +1,6 @@
 """What a selection returns, as plain data."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -524,9 +524,12 @@ class Selection:
 
 
 def _plain(value):
-    """Return a setting as JSON can hold it: objects as their text, sequences as lists."""
+    """Return a setting as JSON can hold it: sequences as lists, other objects as their text."""
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
     if value is None or isinstance(value, str | bool | int | float):
         return value
-    if isinstance(value, Iterable):
+    # An iterator would be empty by now.
+    if isinstance(value, Iterable) and not isinstance(value, Iterator | Mapping):
         return [_plain(item) for item in value]
     return repr(value)

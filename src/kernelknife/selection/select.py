@@ -6,7 +6,12 @@ from copy import copy
 
 import numpy as np
 
-from kernelknife._choice import kernels_to_compare, penalty_for_share, rows_of_splits
+from kernelknife._choice import (
+    DEFAULT_FOLDS,
+    kernels_to_compare,
+    penalty_for_share,
+    rows_of_splits,
+)
 from kernelknife._support.checks import check_number
 from kernelknife._support.versions import versions
 from kernelknife.kernels import check_kernel
@@ -42,7 +47,6 @@ from kernelknife.tables import TableEncoder, TableError, make_table
 
 __all__ = ["select_features"]
 
-DEFAULT_FOLDS = 5  # what the cross-validated estimators use, once or repeatedly
 FEWEST_FOLDS = 2
 MOST_CLASSES_NAMED = 5  # in a message
 ERROR_NAMES = {"regression": "mean squared error", "classification": "share of wrong classes"}
@@ -281,13 +285,14 @@ def _find_stand_ins(model, search, X, y, quick):
     """Return what could replace the selected columns, on the rows and folds of the search."""
     rows = rows_of_splits(search.splits_)
     fold = fold_of_rows(search.splits_, rows)
+    every = -(-len(rows) // STAND_IN_ROWS) if quick else 1
+    rows, fold = rows[::every], fold[::every]
     # The fitted model, with the penalty that means on these rows what its own means on all.
     model = copy(model)
     model.sparsity_ = penalty_for_share(
         model.sparsity_, len(rows) / len(X), convex=check_kernel(model.kernel).convex
     )
-    every = -(-len(rows) // STAND_IN_ROWS) if quick else 1
-    return model.stand_ins(X[rows[::every]], y[rows[::every]], folds=fold[::every])
+    return model.stand_ins(X[rows], y[rows], folds=fold)
 
 
 def _check_question(kernel, alpha, sparsity, n_features):

@@ -19,8 +19,11 @@ ROWS_FOR_DATES = 50  # enough rows to recognise dates, and quick in long tables
 ISO = r"^\d{4}[-/]\d{1,2}[-/]\d{1,2}([ T].*)?$"
 DAY_FIRST = r"^\d{1,2}\.\d{1,2}\.\d{2,4}([ T].*)?$"
 SLASHED = r"^(\d{1,2})/(\d{1,2})/\d{2,4}([ T].*)?$"
-MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
-NAMED = rf"(?i)^\d{{1,2}}[ -]({MONTHS})[a-z]*[ -]\d{{4}}([ T].*)?$"
+MONTHS = (
+    "jan(uary)?|feb(ruary)?|mar(ch)?|apr(il)?|may|june?|july?|aug(ust)?|sept?(ember)?|oct(ober)?|"
+    "nov(ember)?|dec(ember)?"
+)
+NAMED = rf"(?i)^\d{{1,2}}[ -]({MONTHS})[ -]\d{{4}}([ T].*)?$"
 FORMS = (ISO, DAY_FIRST, SLASHED, NAMED)
 LAST_MONTH = 12
 SECONDS_OF_A_DAY = 86400.0

@@ -20,7 +20,6 @@ SEPARATORS = ",;\t"
 SEPARATOR_LINE = re.compile(r'\A"?sep=([^"\w\r\n])"?[ \t]*\r?\n', re.IGNORECASE)
 # With one row, a header that is one cell short could as well be a slip.
 FEWEST_ROWS_WITH_NAMES = 2
-KEPT_WORD = "None"  # that pandas takes for a missing value, and columns of texts have as a value
 
 
 def decode(data: bytes, name: str, encoding: str) -> str:
@@ -136,18 +135,17 @@ def parse(pandas, text: str, name: str, separator: str | None, missing, decimal:
     if not len(frame):
         # pandas skips lines that hold nothing but blanks.
         raise TableError(f"{name} has a header and no rows.")
-    frame, notes = _with_words(pandas, frame, text, header, missing, options)
+    notes = _note_words(pandas, frame, text, header, missing, options)
     frame = _named(frame, header, name)
     for note in notes:
         add_reading_note(frame, note)
     return frame
 
 
-def _with_words(pandas, frame, text, header, missing, options):
-    """Return a data frame whose texts have the word "None" as a value, and notes on such words.
+def _note_words(pandas, frame, text, header, missing, options):
+    """Return notes on words in columns of texts that pandas has taken for missing values.
 
-    pandas takes some words for a missing value. In a column of texts "None" is as good a value as
-    others, such as no pain at all; "NA", which R writes, mostly is not, but may be a country.
+    "None" may be a class like others, such as no pain at all, and "NA" a country.
     """
     gaps = [
         place
@@ -156,7 +154,7 @@ def _with_words(pandas, frame, text, header, missing, options):
         and pandas.api.types.infer_dtype(frame[place], skipna=True) == "string"
     ]
     if not gaps:
-        return frame, []
+        return []
     words = pandas.read_csv(
         io.StringIO(text), usecols=gaps, dtype=str, keep_default_na=False, **options
     )
@@ -165,16 +163,11 @@ def _with_words(pandas, frame, text, header, missing, options):
         lost = words[place][frame[place].isna()].str.strip()
         for word, count in lost[(lost != "") & ~lost.isin(missing)].value_counts().items():
             where.setdefault(word, {})[header[place]] = count
-        if KEPT_WORD not in missing:
-            frame[place] = frame[place].mask(words[place].str.strip() == KEPT_WORD, KEPT_WORD)
-    notes = []
-    for word, counts in sorted(where.items()):
-        cells = f"the text {word!r} ({sum(counts.values())} in {listing(counts)})"
-        if word == KEPT_WORD:
-            notes.append(f"took {cells} for a value (--missing {word} says otherwise)")
-        else:
-            notes.append(f"took {cells} for a missing value: write another text to keep it")
-    return frame, notes
+    return [
+        f"took the text {word!r} ({sum(counts.values())} in {listing(counts)}) for a missing "
+        "value: write another text if it is a value"
+        for word, counts in sorted(where.items())
+    ]
 
 
 def _guess_separator(text):
