@@ -237,7 +237,7 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         groups = None if groups is None else np.asarray(groups)[rows]
         splits = self._make_splits(searched, target[rows], classes, groups)
         self.splits_ = [(rows[train], rows[test]) for train, test in splits]
-        self.n_paths_ = expected_paths(alphas, extends, len(splits), len(rows))
+        self.n_paths_ = sum(expected_paths(alphas, extends, len(splits), len(rows)))
         with root_task(self, "cv", None) as task:
             codes = target[rows] if classes else None
             runner = Runner(searched, splits, codes, self.n_jobs, self._seed, task)

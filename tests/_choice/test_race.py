@@ -58,7 +58,8 @@ def test_the_best_two_lines_are_followed_to_the_end():
     # The first look: five folds, a third of the penalties.
     assert {(fold, n) for kernel, _, fold, n in ran if kernel == "a"} == {(i, 3) for i in range(5)}
     expected = expected_paths({kernel: [1.0] for kernel in quality}, False, 10, 100)
-    assert expected == race.n_paths == len(ran) == 4 * 5 + 2 * 10
+    assert expected == (4 * 5, 2 * 10)
+    assert sum(expected) == race.n_paths == len(ran)
 
 
 def test_few_lines_are_not_raced():
@@ -112,7 +113,7 @@ def test_many_rows_need_fewer_folds_for_a_first_look(n_rows, looked_at):
     race, ran = make_race(lambda kernel, alpha: ord(kernel))
     race.compare({"a": [1.0], "b": [1.0], "c": [1.0]}, 5, n_rows)
     assert {fold for kernel, _, fold, _ in ran if kernel == "a"} == set(range(looked_at))
-    assert expected_paths({key: [1.0] for key in "abc"}, False, 5, n_rows) == race.n_paths
+    assert sum(expected_paths({key: [1.0] for key in "abc"}, False, 5, n_rows)) == race.n_paths
 
 
 def test_penalties_far_below_the_best_are_not_followed():

@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 
 from kernelknife import KnifeClassifierCV, KnifeRegressorCV
@@ -34,6 +35,15 @@ def test_long_tables_are_searched_on_some_rows(rng):
     X = rng.normal(size=(5000, 3))
     line = announce_search(KnifeClassifierCV(), "classification", X, X[:, 0] > 0)
     assert re.match("comparing linear, additive, anova and rbf on 5 folds of 3000 rows", line)
+
+
+def test_a_guess_does_not_end_a_search():
+    """A number that is seldom other than zero: the rows that are timed may have nothing else."""
+    X = np.random.default_rng(0).normal(size=(2000, 2))
+    y = np.zeros(2000)
+    y[:3] = 1.0
+    line = announce_search(KnifeRegressorCV("linear", alphas=1.0), "regression", X, y)
+    assert line.startswith("comparing linear on 5 folds of 2000 rows")
 
 
 def test_a_long_search_names_the_quick_one(rng, monkeypatch):

@@ -6,6 +6,7 @@ from typing import Any
 
 from kernelknife._choice.centers import CenterCounts
 from kernelknife._choice.race import expected_paths
+from kernelknife._choice.running import FIRST_LOOK_ROWS
 from kernelknife._choice.settings import alphas_to_try, kernels_to_compare
 from kernelknife._choice.splits import planned_folds
 from kernelknife._fitting import resolved_loss
@@ -24,18 +25,36 @@ class SearchPlan:
         By name.
     n_rows : int
         Rows that it looks at.
-    n_folds, n_paths : int
-        The paths are a guess where the search for ``alpha`` may go on.
+    n_folds : int
+    n_first_paths, n_last_paths : int
+        Paths of the first look, a guess where the search for ``alpha`` may go on, and those that
+        are followed to the end.
     n_centers : int or None
         Of the most general kernel, or of the Gaussian where all are convex; None is the exact
-        method.
+        method. A first look has none.
     """
 
     kernels: dict[str, Kernel]
     n_rows: int
     n_folds: int
-    n_paths: int
+    n_first_paths: int
+    n_last_paths: int
     n_centers: int | None
+
+    @property
+    def n_paths(self) -> int:
+        """Number of all paths."""
+        return self.n_first_paths + self.n_last_paths
+
+    @property
+    def training_rows(self) -> int:
+        """Number of rows that a fold trains on."""
+        return max(self.n_rows - self.n_rows // self.n_folds, 1)
+
+    @property
+    def first_training_rows(self) -> int:
+        """Number of rows that a fold of the first look trains on."""
+        return min(self.training_rows, FIRST_LOOK_ROWS)
 
 
 def plan_search(search: Any, n_rows: int, *, n_folds: int | None = None) -> SearchPlan:
@@ -58,7 +77,7 @@ def plan_search(search: Any, n_rows: int, *, n_folds: int | None = None) -> Sear
         kernels,
         looked_at,
         n_folds,
-        expected_paths(alphas, extends, n_folds, looked_at),
+        *expected_paths(alphas, extends, n_folds, looked_at),
         centers.of_search(_most_general(kernels), looked_at),
     )
 

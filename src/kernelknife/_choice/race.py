@@ -44,8 +44,10 @@ def folds_to_look_at(n_folds: int, n_rows: int) -> int:
     return min(n_folds, FIRST_FOLDS, max(enough, FEWEST_FIRST_FOLDS))
 
 
-def expected_paths(wanted: dict[str, list[float]], extends: bool, n_folds: int, n_rows: int) -> int:
-    """Return about how many paths a race follows, for those who wait for it.
+def expected_paths(
+    wanted: dict[str, list[float]], extends: bool, n_folds: int, n_rows: int
+) -> tuple[int, int]:
+    """Return about how many paths a race follows in its first look, and to the end.
 
     Parameters
     ----------
@@ -57,8 +59,8 @@ def expected_paths(wanted: dict[str, list[float]], extends: bool, n_folds: int, 
     """
     n_lines = len(wanted) * USUAL_ALPHAS if extends else sum(map(len, wanted.values()))
     if n_lines <= LAST_LINES and not extends:
-        return n_lines * n_folds
-    return n_lines * folds_to_look_at(n_folds, n_rows) + min(n_lines, LAST_LINES) * n_folds
+        return 0, n_lines * n_folds
+    return n_lines * folds_to_look_at(n_folds, n_rows), min(n_lines, LAST_LINES) * n_folds
 
 
 @dataclass

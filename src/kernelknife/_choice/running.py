@@ -12,7 +12,7 @@ from kernelknife._choice.splits import draw_rows
 from kernelknife._search import Start
 from kernelknife._support.progress import SILENT, Task
 
-__all__ = ["Runner"]
+__all__ = ["FIRST_LOOK_ROWS", "Runner"]
 
 # Training rows of a fold that kernels and alphas are told apart by, and starts where there are
 # centres.

@@ -1,10 +1,12 @@
 """What a search compares and about how long it takes, said before it begins."""
 
 import time
+import warnings
 
+import numpy as np
 from joblib import effective_n_jobs
 
-from kernelknife._choice import plan_search
+from kernelknife._choice import draw_rows, plan_search
 from kernelknife._fitting import prepare_job
 from kernelknife._search import scaled_weights
 from kernelknife._support.formatting import listed
@@ -13,10 +15,11 @@ from kernelknife.estimators import KnifeClassifier, KnifeRegressor
 
 __all__ = ["announce_search", "in_words"]
 
-# Steps of a path on a fold, those of its starts, refits and scores included, in units of one step
-# on all rows; and what a path costs at least, whatever its rows. Tables differ by a factor of two
-# in either direction.
-STEPS_PER_PATH, LEAST_SECONDS_PER_PATH = 60, 0.08
+# Steps of a path on a fold in the first look and to the end, those of its starts, refits and scores
+# included, in units of one Gaussian step on as many rows: the geometric means over fourteen tables
+# of 60 to 3,000 rows, which differ from them by a factor of two to three in either direction.
+FIRST_STEPS, LAST_STEPS = 45, 110
+LEAST_SECONDS_PER_PATH = 0.03  # whatever its rows
 LONG = 120  # seconds that hardly anybody waits without a reason
 ADVICE = "--quick gives a first answer in about ten seconds"
 
@@ -37,8 +40,11 @@ def announce_search(search, task, X, y, *, n_folds=None, quick=False) -> str:
         Whether it is a quick search already; else one is recommended where it takes long.
     """
     plan = plan_search(search, len(X), n_folds=n_folds)
-    path = max(STEPS_PER_PATH * _time_step(plan, task, X, y), LEAST_SECONDS_PER_PATH)
-    seconds = plan.n_paths * path / effective_n_jobs(search.n_jobs)
+    first = FIRST_STEPS * _time_step(task, X, y, plan.first_training_rows, None)
+    last = LAST_STEPS * _time_step(task, X, y, plan.training_rows, plan.n_centers)
+    seconds = plan.n_first_paths * max(first, LEAST_SECONDS_PER_PATH)
+    seconds += plan.n_last_paths * max(last, LEAST_SECONDS_PER_PATH)
+    seconds /= effective_n_jobs(search.n_jobs)
     advice = "" if quick or seconds <= LONG else f"; {ADVICE}"
     return (
         f"comparing {listed(plan.kernels)} on {plan.n_folds} folds of {plan.n_rows} rows, about "
@@ -46,12 +52,22 @@ def announce_search(search, task, X, y, *, n_folds=None, quick=False) -> str:
     )
 
 
-def _time_step(plan, task, X, y):
-    """Return the seconds of one step of the Gaussian kernel: machine, gradient and curvature."""
-    single = KnifeRegressor if task == "regression" else KnifeClassifier
-    every = max(len(X) // plan.n_rows, 1)
-    job = prepare_job(single("rbf", n_centers=plan.n_centers), X[::every], y[::every])
-    with limited_blas():
+def _time_step(task, X, y, n_rows, n_centers):
+    """Return the seconds of one step of the Gaussian kernel: machine, gradient and curvature.
+
+    Where so many rows cannot be fitted, because their targets are all the same, it is zero: a
+    guess must not end a search.
+    """
+    classes = task == "classification"
+    single = KnifeClassifier if classes else KnifeRegressor
+    codes = np.unique(y, return_inverse=True)[1] if classes else y
+    rows = draw_rows(codes, classes, n_rows, 0)
+    with limited_blas(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of columns that are constant in these rows
+        try:
+            job = prepare_job(single("rbf", n_centers=n_centers), X[rows], y[rows])
+        except ValueError:
+            return 0.0
         w = scaled_weights(job.problem)
         job.problem.linearize(job.problem.solve(w))  # the first one is never like the others
         begin = time.perf_counter()
