@@ -511,8 +511,9 @@ In these trials accuracy was bought with columns. Choosing by balanced accuracy 
 balanced error where classes are of unequal size, at an equal share of wrong rows, but it is a
 question of what is asked: pass `scoring="balanced_accuracy"` where every class should count alike.
 
-In a last round all settings of five kernels were fitted on 88 draws of 36 tables (the choosing
-half, and every second of the 44 above), so that rules could be compared on the same machines.
+In a last round, whose scripts are not kept either, all settings of five kernels were fitted on 88
+draws of 36 tables (the choosing half, and every second of the 44 above), so that rules could be
+compared on the same machines.
 There our median over the better of SVM and forest is 1.05 by table, about as on the judging half,
 with 0.49 of the columns. Factors of our error, and the columns kept:
 

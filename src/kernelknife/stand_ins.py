@@ -124,6 +124,13 @@ class Place:
         """
         return not self.needed and self.cost < SMALL_COST
 
+    @property
+    def need_in_words(self) -> str:
+        """Say whether the column is needed, for one that nothing stands in for."""
+        if self.needed:
+            return "nothing replaces it"
+        return "it is hardly needed" if self.hardly_needed else "not clear if it is needed"
+
     def __str__(self) -> str:
         who = self.name
         if self.partners:

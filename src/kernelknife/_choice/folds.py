@@ -129,12 +129,11 @@ def score_lines(
             begin = _start_on(lines[0], data.take(look))
         if begin is not None and len(begin.weights) != job.problem.n_weights:
             begin = None  # it was found on some of the rows, where other columns are constant
-        share = s.sum() / data.sample_weight.sum()
         results = []
         for line in lines:
             here = job.with_alpha(line.alpha)
             counted = line.template.n_features_to_select is not None
-            grid = penalty_for_share(line.penalties, share, convex=here.problem.convex)
+            grid = _penalties_of_fold(line, here, data, train)
             with task.subtask("line"):
                 trace = trace_path(rough, here, POINTS_TO_COUNT if counted else grid, begin=begin)
                 begin = trace.begun
@@ -170,8 +169,7 @@ def refit_as_judged(
         if weighting == EQUAL:
             solution = equal_weights(job.problem)
         else:
-            share = s.sum() / data.sample_weight.sum()
-            grid = penalty_for_share(line.penalties, share, convex=job.problem.convex)
+            grid = _penalties_of_fold(line, job, data, train)
             points: Sequence[Solution] = trace_path(rough, job, grid, begin=begin).points
             if weighting == RELAXED:
                 points = _relaxed(line, job, make_solver(rough), points[: point + 1])
@@ -179,6 +177,12 @@ def refit_as_judged(
         model = copy(line.template)
         publish_machine(model, job, solution)
         return model
+
+
+def _penalties_of_fold(line: Line, job: Job, data: Data, train: np.ndarray) -> np.ndarray:
+    """Return the penalties of a line as they are for the training rows of a fold."""
+    share = data.sample_weight[train].sum() / data.sample_weight.sum()
+    return penalty_for_share(line.penalties, share, convex=job.problem.convex)
 
 
 def _start_on(line: Line, data: Data) -> Start:

@@ -31,7 +31,7 @@ class SearchPlan:
         are followed to the end.
     n_centers : int or None
         Of the most general kernel, or of the Gaussian where all are convex; None is the exact
-        method. A first look has none.
+        method. A first look at some of the rows has none.
     """
 
     kernels: dict[str, Kernel]

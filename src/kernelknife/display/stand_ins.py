@@ -112,9 +112,7 @@ class StandInsDisplay:
                 names.append(shorten(one.name))
                 y += 1
             if not place.stand_ins:
-                why = "nothing replaces it" if place.needed else "not clear if it is needed"
-                why = "it is hardly needed" if place.hardly_needed else why
-                self._write(why, y, x=0.01, style="italic", color=DARK_GREY)
+                self._write(place.need_in_words, y, x=0.01, style="italic", color=DARK_GREY)
                 y += 1
         if places:
             self._write("held-out loss", 0, x=1.14, color=DARK_GREY, fontsize=8)

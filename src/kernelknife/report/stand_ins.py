@@ -65,9 +65,7 @@ def stand_ins_piece(stand_ins) -> str:
 def _replaced_by(place):
     """Return the stand-ins of one column as text of a cell."""
     if not place.stand_ins:
-        if place.needed:
-            return "nothing replaces it"
-        return "it is hardly needed" if place.hardly_needed else "whether it is needed is not clear"
+        return place.need_in_words
     named = [
         f"{escape(one.name)} {escape(percent(one.cost))}{' (selected too)' if one.selected else ''}"
         for one in place.stand_ins[:MOST_STAND_INS]
