@@ -17,7 +17,7 @@ import scipy
 import sklearn
 from threadpoolctl import threadpool_limits
 
-from kernelknife._problem import ExactProblem
+from kernelknife._engine.objective import ExactProblem
 from kernelknife.kernels import RBF, Linear, Polynomial
 from kernelknife.losses import LogisticLoss, SquaredHinge, SquaredLoss
 
@@ -29,7 +29,7 @@ LOSSES = {"squared": SquaredLoss(), "squared_hinge": SquaredHinge(), "logistic":
 
 
 def make_problem(X, y, kernel, loss):
-    """Standardise as the estimators do and build the problem."""
+    """Standardize as the estimators do and build the problem."""
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     Y = (y - y.mean()) / y.std() if loss.task == "regression" else np.where(y > 0, 1.0, -1.0)
     return ExactProblem(X, Y[:, None], kernel, loss)

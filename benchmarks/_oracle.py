@@ -1,14 +1,14 @@
 """The objective written a second time, to check the package with.
 
-Nothing here imports the package: kernels, losses, standardisation, the coefficient step and
+Nothing here imports the package: kernels, losses, standardization, the coefficient step and
 the gradient in the weights are written from the formulas in its documentation,
 
     sum_i s_i loss(y_i, F_i) + alpha tr(C' K(Z, Z) C) + sum_j penalty_j w_j,
     F = K(X, Z) C + 1 b',
 
-in the plainest way that small problems allow. The array of rows by centres by columns, which
+in the plainest way that small problems allow. The array of rows by centers by columns, which
 the package never forms, is formed here, and the coefficients are found in the eigenbasis of
-``K(Z, Z)``, where the package factorises something else.
+``K(Z, Z)``, where the package factorizes something else.
 """
 
 from collections.abc import Callable
@@ -40,7 +40,7 @@ FORM_OF = {
     "laplace": "absolute",
 }
 LINEAR_IN_WEIGHTS = ("linear", "laplace")
-# Eigenvalues of K(Z, Z) below this share of the largest are rounding: no machine uses them.
+# Eigenvalues of K(Z, Z) below this share of the largest are rounding: no model uses them.
 RANK = 1e-14
 MAX_NEWTON = 60
 # Share of the value that a Newton step must still promise; far below every limit of the audit.
@@ -53,7 +53,7 @@ ENOUGH = 1e-12
 def standardize_rows(
     X: np.ndarray, s: np.ndarray, *, scale: bool, center: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the columns that vary, and centre and scale of each of them.
+    """Return the columns that vary, and center and scale of each of them.
 
     Means and deviations are weighted by ``s``. Columns are divided by their largest entry
     first, because the square of 1e200 is not a number.
@@ -73,7 +73,7 @@ def standardize_rows(
 def standardize_targets(
     y: np.ndarray, s: np.ndarray, *, robust: bool
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return centre and scale of every column of ``y``: moments, or median and deviation."""
+    """Return center and scale of every column of ``y``: moments, or median and deviation."""
     if not robust:
         mean = np.average(y, axis=0, weights=s)
         return mean, np.sqrt(np.average((y - mean) ** 2, axis=0, weights=s))
@@ -198,7 +198,7 @@ class Oracle:
     Parameters
     ----------
     X, Z : ndarray of shape (n, p) and (m, p)
-        Rows and centres, standardised; the exact method has ``Z is X``.
+        Rows and centers, standardized; the exact method has ``Z is X``.
     Y : ndarray of shape (n, k)
     s : ndarray of shape (n,)
         Sample weights, positive.
@@ -223,7 +223,7 @@ class Oracle:
         self.among = self.across if self.exact else pairs(FORM_OF[kernel], Z, Z)
 
     def forms(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the forms of rows and centres, and of centres and centres."""
+        """Return the forms of rows and centers, and of centers and centers."""
         v = w[self.owner] ** 2 if self.squared else w[self.owner]
         across = self.across @ v
         return across, across if self.exact else self.among @ v
@@ -258,7 +258,7 @@ class Oracle:
 
         By the envelope theorem the coefficients may be held fixed. In the exact method they
         are taken from the stationarity of the scores, ``G = -2 alpha C``: where ``K`` is
-        singular this one among all minimisers also tells what a weight at zero would gain.
+        singular this one among all minimizers also tells what a weight at zero would gain.
         """
         across, among = self.forms(w)
         G = self.slopes(w, C, b)
@@ -279,7 +279,7 @@ class Oracle:
     def empty_value(self) -> float:
         """Return the objective with all weights zero.
 
-        The kernel is then one number ``k`` for all pairs, and a machine a constant ``t``. With
+        The kernel is then one number ``k`` for all pairs, and a model a constant ``t``. With
         an intercept it is free; without, ``t = k sum(c)`` costs ``alpha t**2 / k``, and only
         zero is left where ``k`` is not positive.
         """
@@ -296,7 +296,7 @@ class Oracle:
         return float(np.sum(self.s * self.loss.value(self.Y, np.zeros_like(self.Y))))
 
     def minimize(self, w, warm=None, ridge=0.0) -> tuple[np.ndarray, np.ndarray, float]:
-        """Return coefficients, intercepts and objective minimised at fixed weights.
+        """Return coefficients, intercepts and objective minimized at fixed weights.
 
         ``warm`` are coefficients and intercepts to start from.
         """
@@ -335,7 +335,7 @@ def _best_constant(y, s, loss, price):
 
 
 def _newton(Phi, y, s, loss, alpha, fit_intercept, start):
-    """Minimise ``s @ loss(y, Phi c + b) + alpha |c|^2`` by Newton steps and line searches."""
+    """Minimize ``s @ loss(y, Phi c + b) + alpha |c|^2`` by Newton steps and line searches."""
     r = Phi.shape[1]
     A = np.column_stack([Phi, np.ones(len(y))]) if fit_intercept else Phi
     size = A.shape[1]

@@ -4,12 +4,12 @@
     python benchmarks/audit.py --seed 0 --show 17
 
 A problem is a draw of kernel, loss, task, sizes, groups, costs, sample weights, penalties,
-scales, copies, constants, and of the exact method or centres; draw ``k`` of a seed is always the
+scales, copies, constants, and of the exact method or centers; draw ``k`` of a seed is always the
 same. Every fit is then judged by ``_oracle.py``, which knows the formulas and not the package:
 
 objective       the objective recomputed from the published attributes is ``objective_``
-ridge           with centres, what ``objective_`` has and the documents do not is nothing
-empty           the fit is no worse than the machine with all weights zero
+ridge           with centers, what ``objective_`` has and the documents do not is nothing
+empty           the fit is no worse than the model with all weights zero
 history         the fit is no worse than its own history, which never rises
 kkt             the KKT residual is not larger than ``kkt_residual_`` says
 silent          without a warning, weights and coefficients are stationary
@@ -22,11 +22,11 @@ crash           the fit does not raise, and warns of nothing but convergence
 
 Two kernels and losses need a word. The sigmoid kernel is indefinite, so its coefficients have no
 minimum, only a stationary point: their gradient is checked, and ``descent`` is not; a fit may be
-refused. With the hinge loss weights come from a Huberised hinge and coefficients from a support
+refused. With the hinge loss weights come from a Huberized hinge and coefficients from a support
 vector machine: ``objective``, ``empty`` and ``prediction`` are those of the hinge, ``history``,
-``kkt`` and ``descent`` those of the Huberised hinge at the same weights, and the machine's
-coefficients are judged by their duality gap; a machine that is no better by the hinge than the
-empty one is replaced by it, whose weights the Huberised hinge then need not like. With both,
+``kkt`` and ``descent`` those of the Huberized hinge at the same weights, and the model's
+coefficients are judged by their duality gap; a model that is no better by the hinge than the
+empty one is replaced by it, whose weights the Huberized hinge then need not like. With both,
 weights and coefficients go unjudged.
 """
 
@@ -80,17 +80,17 @@ DESCENT = 1e-3  # relative decrease that counts as a descent
 STATIONARY, SURELY = 3.0 * np.sqrt(TOL), 0.3 * np.sqrt(TOL)
 # Relative decrease that moving weight between copies may leave: it is free, so less than TOL.
 MERGED = 0.1 * TOL
-# Share of the constant machine's objective that rounding may change in the value of a step on
-# centres, whose normal equations square the condition of the kernel matrix.
-CENTRED_ROUNDING = 1e-9
+# Share of the constant model's objective that rounding may change in the value of a step on
+# centers, whose normal equations square the condition of the kernel matrix.
+CENTERED_ROUNDING = 1e-9
 # Residuals are reported from coefficients of a step's accuracy, so they are only about right.
 KKT_SLACK = (1.1, 1e-3)
-# With centres the package adds a ridge on the coefficients to the objective, which its
+# With centers the package adds a ridge on the coefficients to the objective, which its
 # documents do not mention: RIDGE times the loss's curvature, the rows, and the mean squared
 # diagonal of the kernel. Up to that much is allowed for, and the check "ridge" tells where it is
 # more than a rounding error. 0 allows for none.
 RIDGE = 1e-10
-# With v = w on centres, weights at zero can leave the coefficients undetermined, and with them
+# With v = w on centers, weights at zero can leave the coefficients undetermined, and with them
 # the derivative: the linear kernel always, the Laplace kernel where all are zero. A descent then
 # begins this far inside.
 LIFT = 1e-4
@@ -244,7 +244,7 @@ def _draw_sample_weight(rng, n, codes):
 
 
 def _draw_centers(rng, X):
-    """Return the arguments of centres: a number and a rule, or the centres themselves."""
+    """Return the arguments of centers: a number and a rule, or the centers themselves."""
     m = int(rng.integers(3, max(4, len(X) // 2)))
     if rng.random() < 0.6:
         return {"n_centers": m, "centers": str(rng.choice(["kmeans++", "uniform", "leverage"]))}
@@ -284,7 +284,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Prepared:
-    """The rows that count, standardised by the audit."""
+    """The rows that count, standardized by the audit."""
 
     X: np.ndarray  # columns that vary
     Y: np.ndarray
@@ -304,14 +304,14 @@ class Prepared:
 
 
 def prepare(problem: Draw) -> Prepared:
-    """Standardise a problem as the documentation of the estimators says."""
+    """Standardize a problem as the documentation of the estimators says."""
     n, p = problem.X.shape
     s = np.ones(n) if problem.sample_weight is None else problem.sample_weight
     rows = np.flatnonzero(s)
     X, y, s = problem.X[rows], problem.y[rows], s[rows]
     scale = problem.options["standardize"]
-    centred = FORM_OF[problem.kernel[0]] != "dot"
-    varying, center, spread = standardize_rows(X, s, scale=scale, center=centred)
+    centered = FORM_OF[problem.kernel[0]] != "dot"
+    varying, center, spread = standardize_rows(X, s, scale=scale, center=centered)
     if problem.task == "classification":
         classes = np.unique(y)[1:] if len(np.unique(y)) == 2 else np.unique(y)
         Y = np.where(y[:, None] == classes, 1.0, -1.0)
@@ -331,7 +331,7 @@ def prepare(problem: Draw) -> Prepared:
 
 @dataclass(frozen=True)
 class Published:
-    """The fitted machine as its attributes tell it."""
+    """The fitted model as its attributes tell it."""
 
     oracle: Oracle
     w: np.ndarray  # of the selected columns
@@ -342,8 +342,8 @@ class Published:
     rounding: float
 
 
-def published_machine(problem: Draw, model, data: Prepared) -> Published:
-    """Return the machine of ``weights_``, ``support_vectors_``, ``dual_coef_``, ``intercept_``."""
+def published_model(problem: Draw, model, data: Prepared) -> Published:
+    """Return the model of ``weights_``, ``support_vectors_``, ``dual_coef_``, ``intercept_``."""
     weights = model.weights_[data.varying]
     selected = np.flatnonzero(weights)
     w, C, b = weights[selected], model.dual_coef_, model.intercept_
@@ -359,7 +359,7 @@ def published_machine(problem: Draw, model, data: Prepared) -> Published:
         np.arange(len(selected)),
         problem.options["fit_intercept"],
     )
-    # Rows far from the origin lose digits when they are centred.
+    # Rows far from the origin lose digits when they are centered.
     lost = 1.0 + np.max(np.abs(data.center / data.scale), initial=0.0)
     return Published(
         oracle, w, C, b, selected, oracle.value(w, C, b), 50.0 * lost * oracle.rounding(w, C, b)
@@ -370,7 +370,7 @@ def full_problem(problem: Draw, model, data: Prepared, published: Published):
     """Return the oracle whose weights can move, the fitted weights and coefficients in its terms.
 
     Where ``v = w**2`` a weight at zero stays there, so the selected columns are all; the others
-    are all columns, unless centres were chosen by the package and cannot be told from what it
+    are all columns, unless centers were chosen by the package and cannot be told from what it
     publishes.
     """
     Z, C = full_centers(problem, model, data, published)
@@ -393,7 +393,7 @@ def full_problem(problem: Draw, model, data: Prepared, published: Published):
 
 
 def full_centers(problem, model, data, published):
-    """Return the centres, in all columns where they are known, and their coefficients."""
+    """Return the centers, in all columns where they are known, and their coefficients."""
     if "centers" not in problem.options:
         C = np.zeros((len(data.rows), published.C.shape[1]))
         C[np.searchsorted(data.rows, model.support_vectors_rows_)] = published.C
@@ -404,7 +404,7 @@ def full_centers(problem, model, data, published):
         C = np.zeros((len(Z), published.C.shape[1]))
         C[model.support_vectors_rows_] = published.C
         return Z if problem.kernel[0] in LINEAR_IN_WEIGHTS else Z[:, published.selected], C
-    # Chosen centres are rows: find them by the selected columns, where those tell.
+    # Chosen centers are rows: find them by the selected columns, where those tell.
     Z, X = model.support_vectors_, data.X[:, published.selected]
     same = (np.abs(Z[:, None, :] - X[None, :, :]) <= 1e-9 * (1.0 + np.abs(X))).all(axis=2)
     told = len(Z) > 0 and Z.shape[1] > 0 and bool((same.sum(axis=1) == 1).all())
@@ -432,7 +432,7 @@ def audit(seed: int, index: int) -> Verdict:
         try:
             model = problem.fit()
         except Exception as error:  # whatever a fit raises is a finding
-            # A sigmoid kernel may be refused, in words, and so may too few centres of a linear one.
+            # A sigmoid kernel may be refused, in words, and so may too few centers of a linear one.
             few = problem.kernel[0] == "linear" and "needs at least" in str(error)
             sigmoid = problem.kernel[0] == "sigmoid"
             verdict.refused = (sigmoid or few) and isinstance(error, ValueError)
@@ -452,7 +452,7 @@ def judge(problem: Draw, model, verdict: Verdict) -> None:
     """Run every check on a fitted model."""
     data = prepare(problem)
     check_weights(problem, model, data, verdict)
-    published = published_machine(problem, model, data)
+    published = published_model(problem, model, data)
     empty = published.oracle.empty_value()
     ridge = check_objective(problem, model, published, empty, verdict)
     slack = published.rounding / max(abs(published.value), 1e-9 * empty)
@@ -466,8 +466,8 @@ def judge(problem: Draw, model, verdict: Verdict) -> None:
     history = np.append(model.history_, reached)
     rise = relative(np.max(history - np.minimum.accumulate(history)), reached, empty)
     if not verdict.exact:
-        # On centres the value of a step is a difference of sums of the constant machine's size.
-        slack += CENTRED_ROUNDING * empty / max(abs(reached), 1e-9 * empty)
+        # On centers the value of a step is a difference of sums of the constant model's size.
+        slack += CENTERED_ROUNDING * empty / max(abs(reached), 1e-9 * empty)
     verdict.note("history", rise, SAME + slack)
     residual, left, descent = stationarity
     verdict.worst.update(residual=residual, left=left)
@@ -595,32 +595,32 @@ def check_descent(problem, model, data, published, ridge, verdict):
     oracle, w, warm = full_problem(problem, model, data, published)
     scale = oracle.constant_value()
     if problem.loss[0] == "hinge" and not w.any():
-        # The empty machine, which the hinge prefers to that of the Huberised hinge.
+        # The empty fitted, which the hinge prefers to that of the Huberized hinge.
         gap = relative(duality_gap(published) - published.rounding, published.value, scale)
         return (0.0, gap, 0.0), model.history_[-1]
     if problem.loss[0] == "hinge":
-        *machine, base = oracle.minimize(w, warm)
-        # Neither the machine nor the one that the weights were found with should be improvable.
+        *fitted, base = oracle.minimize(w, warm)
+        # Neither the model nor the one that the weights were found with should be improvable.
         left, reached = max(duality_gap(published), model.history_[-1] - base), base
     else:
-        *machine, best = oracle.minimize(w, warm, ridge)
+        *fitted, best = oracle.minimize(w, warm, ridge)
         base, reached = published.value + ridge * float(np.sum(published.C**2)), model.objective_
         left = base - best
     left = relative(left - published.rounding, base, scale)
-    # Of several minimisers one gives a bound of the derivative at a weight of zero: if that
+    # Of several minimizers one gives a bound of the derivative at a weight of zero: if that
     # goes down, so does the objective.
-    residual = kkt_of(w, oracle.gradient(w, *machine), scale)
+    residual = kkt_of(w, oracle.gradient(w, *fitted), scale)
     if not verdict.exact and not oracle.squared and (oracle.kernel == "linear" or not w.any()):
         w = np.maximum(w, LIFT)
-    lowest = descend(oracle, w, machine, ridge, base, scale)
+    lowest = descend(oracle, w, fitted, ridge, base, scale)
     descent = relative(base - lowest - published.rounding, base, scale)
     verdict.note("descent", descent, DESCENT)
     return (residual, left, descent), reached
 
 
-def descend(oracle, w, machine, ridge, base, scale):
+def descend(oracle, w, fitted, ridge, base, scale):
     """Return the lowest objective that a few steps of L-BFGS-B find."""
-    warm = list(machine)
+    warm = list(fitted)
 
     def eliminated(w):
         warm[0], warm[1], value = oracle.minimize(w, warm, ridge)
@@ -643,7 +643,7 @@ def descend(oracle, w, machine, ridge, base, scale):
 
 
 def duality_gap(published):
-    """Return how far a hinge machine is from its minimum, at most.
+    """Return how far a hinge model is from its minimum, at most.
 
     With ``u = 2 alpha y c`` in ``[0, s]`` and ``y'u = 0`` the dual is ``sum u - alpha c'K c``.
     """
@@ -660,10 +660,10 @@ def duality_gap(published):
 
 
 def table(verdicts: list[Verdict], seed: int) -> list[dict]:
-    """Return rates per check: of all fits, of exact ones and centres, and of each kernel."""
+    """Return rates per check: of all fits, of exact ones and centers, and of each kernel."""
     parts = {"all": verdicts}
     parts["exact"] = [v for v in verdicts if v.exact]
-    parts["centres"] = [v for v in verdicts if not v.exact]
+    parts["centers"] = [v for v in verdicts if not v.exact]
     for kernel in KERNEL_SHARES:
         parts[kernel] = [v for v in verdicts if v.kernel == kernel]
     rows = []

@@ -1,7 +1,7 @@
-"""What the machines of a search could reach if somebody with more rows chose among them.
+"""What the models of a search could reach if somebody with more rows chose among them.
 
-A search compares some hundred machines and chooses by the folds of its training rows. Here all
-machines of the kernels and alphas that it has followed to the end are fitted to all training rows,
+A search compares some hundred models and chooses by the folds of its training rows. Here all
+models of the kernels and alphas that it has followed to the end are fitted to all training rows,
 and chosen by half of the rows that the draw has left; the other half judges, then the halves change
 places. Only draws count in which each of these halves has at least as many rows as the training
 rows, so that a rule of choice that sees the training rows alone can hardly do better, neither with
@@ -25,13 +25,13 @@ from joblib import Parallel, delayed
 from joint import draw, draws
 
 from kernelknife import KnifeClassifier, KnifeClassifierCV, KnifeRegressor, KnifeRegressorCV
-from kernelknife._choice import FOLD_TOL
-from kernelknife._choice.settings import MOST_RELAXED
-from kernelknife._fitting import make_solver, prepare_job, publish_machine, trace_path
-from kernelknife._search import equal_weights, refit_without_penalty
+from kernelknife._engine.fitting import make_solver, prepare_job, publish_model, trace_path
+from kernelknife._engine.search import equal_weights, refit_without_penalty
+from kernelknife._tuning import FOLD_TOL
+from kernelknife._tuning.settings import MOST_RELAXED
 
 NAME = "ceiling"
-LIMITS = {"half": 0.5, "all": 1.0}  # largest share of the columns that a machine may have
+LIMITS = {"half": 0.5, "all": 1.0}  # largest share of the columns that a model may have
 HALVINGS = 5
 
 
@@ -47,8 +47,8 @@ def finished_lines(search):
     ]
 
 
-def machines(A, y, kernel, alpha, penalties, classes):
-    """Yield the fitted machines of a line: penalised, refitted without it, all columns alike."""
+def models(A, y, kernel, alpha, penalties, classes):
+    """Yield the fitted models of a line: penalized, refitted without it, all columns alike."""
     template = (KnifeClassifier if classes else KnifeRegressor)(kernel, alpha=alpha, tol=FOLD_TOL)
     job, solver = prepare_job(template, A, y), make_solver(template)
     points = trace_path(template, job, penalties).points
@@ -57,7 +57,7 @@ def machines(A, y, kernel, alpha, penalties, classes):
     solutions = [*points, *(refit_without_penalty(job.problem, solver, w) for w in few)]
     for solution in [*solutions, equal_weights(job.problem)]:
         model = copy(template)
-        publish_machine(model, job, solution)
+        publish_model(model, job, solution)
         yield model
 
 
@@ -88,10 +88,10 @@ def run(source, name, seed):
     if len(target) < 2 * len(y):
         return None
     search = (KnifeClassifierCV if classes else KnifeRegressorCV)().fit(A, y)
-    models = [model for line in finished_lines(search) for model in machines(A, y, *line, classes)]
+    models = [model for line in finished_lines(search) for model in models(A, y, *line, classes)]
     shares = np.array([model.get_support().mean() for model in models])
     guesses = np.array([model.predict(B) for model in models])
-    row = {"source": source, "table": name, "seed": seed, "machines": len(models)}
+    row = {"source": source, "table": name, "seed": seed, "models": len(models)}
     row["kernelknife"] = tables.judge(target, search.predict(B), classes)
     for limit, share in LIMITS.items():
         # A single column is always allowed.
@@ -103,7 +103,7 @@ def run(source, name, seed):
     return {key: f"{v:.4f}" if isinstance(v, float) else v for key, v in row.items()}
 
 
-def summarise(rows):
+def summarize(rows):
     """Print every error over that of the better of SVM and forest."""
     print(f"{len(rows)} draws of {len({(row['source'], row['table']) for row in rows})} tables")
     peers = [min(float(row["RBF SVM"]), float(row["random forest"])) for row in rows]
@@ -131,7 +131,7 @@ def main():
                 print(*row.values(), file=sys.stderr, flush=True)
         write(NAME, rows)
     with (RESULTS / f"{NAME}.csv").open(newline="") as file:
-        summarise(list(csv.DictReader(file)))
+        summarize(list(csv.DictReader(file)))
 
 
 if __name__ == "__main__":

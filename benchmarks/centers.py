@@ -1,6 +1,6 @@
-"""From how many rows on centres pay, and how many of them: the thresholds of cross-validation.
+"""From how many rows on centers pay, and how many of them: the thresholds of cross-validation.
 
-A path of 25 penalties is followed exactly and on 100, 300 and 500 centres, for the Gaussian and
+A path of 25 penalties is followed exactly and on 100, 300 and 500 centers, for the Gaussian and
 the ANOVA kernel, numbers and classes, by number of rows. Beside the seconds stands the error of the
 best point of the path on 5,000 other rows, and how many of the five true columns are among the
 first five of its ranking. The data are Friedman's first problem with 45 columns of noise; the

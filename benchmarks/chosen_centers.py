@@ -1,9 +1,9 @@
-"""How many centres the machine should have that a search on 300 centres has chosen.
+"""How many centers the model should have that a search on 300 centers has chosen.
 
-The folds of a search beyond 1,000 rows judge machines on 300 centres. The chosen one could then
+The folds of a search beyond 1,000 rows judge models on 300 centers. The chosen one could then
 have more of them, or be exact, when it is fitted to all rows. Here a search among the ANOVA and the
-Gaussian kernel chooses with 300 centres, and the same kernel, penalties and columns are solved once
-more with 500 centres and exactly, beginning with the chosen weights; all are judged on other rows.
+Gaussian kernel chooses with 300 centers, and the same kernel, penalties and columns are solved once
+more with 500 centers and exactly, beginning with the chosen weights; all are judged on other rows.
 No table has a row of the half that judges our defaults in ``tables.py``.
 
     python benchmarks/chosen_centers.py --draws 2
@@ -48,7 +48,7 @@ def draw(name, seed):
 
 
 def run(name, seed):
-    """Return one row: what was chosen, and the errors by number of centres."""
+    """Return one row: what was chosen, and the errors by number of centers."""
     A, y, B, target, classes = draw(name, seed)
     search_kind = KnifeClassifierCV if classes else KnifeRegressorCV
     search = search_kind(KERNELS, n_centers=SEARCHED, random_state=0).fit(A, y)
@@ -56,7 +56,7 @@ def run(name, seed):
     relaxed, equal = search.weighting_ == "relaxed", search.weighting_ == "equal"
     kept = search.get_support()
     for label, n_centers in OTHERS.items():
-        machine = (KnifeClassifier if classes else KnifeRegressor)(
+        model = (KnifeClassifier if classes else KnifeRegressor)(
             search.kernel_,
             alpha=search.alpha_,
             sparsity=0.0 if relaxed else search.sparsity_,
@@ -65,7 +65,7 @@ def run(name, seed):
             n_centers=n_centers,
             random_state=0,
         ).fit(A[:, kept], y)
-        errors[label] = judge(target, machine.predict(B[:, kept]), classes)
+        errors[label] = judge(target, model.predict(B[:, kept]), classes)
     return {
         "table": name,
         "seed": seed,

@@ -14,8 +14,8 @@ import numpy as np
 from _common import write
 
 from kernelknife import KnifeRegressor
-from kernelknife._rows.arrays import ArrayRows
-from kernelknife._rows.dask import ClusterRows
+from kernelknife._engine.data.arrays import ArrayRows
+from kernelknife._engine.data.dask import ClusterRows
 
 N, P, M, CHUNK = 400_000, 100, 300, 20_000
 PLANTED = {3, 7, 11}
@@ -32,11 +32,11 @@ def make_chunk(first, rows):
 class Counted(ClusterRows):
     """Rows that count the bytes of what they send and fetch."""
 
-    travelled = 0
+    traveled = 0
 
     def _count(self, values):
         plain = [v for v in values if not hasattr(v, "status")]
-        Counted.travelled += len(pickle.dumps(plain))
+        Counted.traveled += len(pickle.dumps(plain))
 
     def share(self, value):
         self._count([value])
@@ -67,7 +67,7 @@ def main():
     import dask.array as da
     from distributed import Client, LocalCluster
 
-    from kernelknife._rows import dask as dask_rows
+    from kernelknife._engine.data import dask as dask_rows
 
     firsts = range(0, N, CHUNK)
     whole = np.concatenate([make_chunk(first, CHUNK) for first in firsts])
@@ -95,7 +95,7 @@ def main():
             if kill:
                 victim = sorted(client.run(os.getpid).values())[0]
                 threading.Timer(4.0, os.kill, (victim, signal.SIGKILL)).start()
-            Counted.travelled = 0
+            Counted.traveled = 0
             begin = time.perf_counter()
             model = KnifeRegressor(**options).fit(*lazy())
             seconds = time.perf_counter() - begin
@@ -106,8 +106,8 @@ def main():
                     "workers": workers,
                     "seconds": f"{seconds:.1f}",
                     "largest_difference": f"{gap:.1e}",
-                    "travelled_mb": f"{Counted.travelled / 1e6:.2f}",
-                    "share_of_x": f"{Counted.travelled / X.nbytes:.5f}",
+                    "traveled_mb": f"{Counted.traveled / 1e6:.2f}",
+                    "share_of_x": f"{Counted.traveled / X.nbytes:.5f}",
                     "planted_found": int(set(model.get_support(indices=True)) == PLANTED),
                 }
             )

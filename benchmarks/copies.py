@@ -1,6 +1,6 @@
-"""Columns that say the same: stand-ins, groups of them, and a ranking that knows them.
+"""Columns that say the same: substitutes, groups of them, and a ranking that knows them.
 
-    python benchmarks/copies.py stand-ins     # three noisy copies of every true column
+    python benchmarks/copies.py substitutes     # three noisy copies of every true column
     python benchmarks/copies.py groups        # feature_groups="correlated" on the same data
     python benchmarks/copies.py relevance     # the races' simulated problems, by both rankings
     python benchmarks/copies.py genes         # colon and shipp: time, and two halves of the rows
@@ -28,7 +28,7 @@ N, N_NOISE, N_COPIES, CORRELATION = 200, 46, 3, 0.95
 # The copies are correlated by 0.95 with the true column and by 0.90 with each other.
 GROUP_THRESHOLDS = (0.9, 0.8)
 GROUP_KERNELS = ("rbf", "anova")
-GENES = (4, 10)  # features of the machines of genes
+GENES = (4, 10)  # features of the models of genes
 MOST_COLUMNS = 1000  # problems with more are raced elsewhere
 
 
@@ -69,8 +69,8 @@ def point_of(path, n_features):
     return int(np.flatnonzero(path.n_selected <= n_features)[0])
 
 
-def stand_ins(replicates):
-    """Stand-ins at the first point of the path with as many columns as are true."""
+def substitutes(replicates):
+    """Substitutes at the first point of the path with as many columns as are true."""
     rows = []
     for name in PROBLEMS:
         for seed in range(replicates):
@@ -80,7 +80,7 @@ def stand_ins(replicates):
             path_time = _common.timed(lambda X=X, y=y, p=paths: p.append(knife_path(X, y)))
             path, found = paths[0], []
             i = point_of(path, n_true)
-            time = _common.timed(lambda path=path, i=i, f=found: f.append(path.stand_ins(i)))
+            time = _common.timed(lambda path=path, i=i, f=found: f.append(path.substitutes(i)))
             selected = {place.name for place in found[0]}
             named = set(found[0].names) - selected
             index = {j: int(name[1:]) for j, name in enumerate(path.feature_names)}
@@ -103,7 +103,7 @@ def stand_ins(replicates):
                 }
             )
             _tell(rows[-1])
-    _common.write("copies_stand_ins", rows)
+    _common.write("copies_substitutes", rows)
     for name in PROBLEMS:
         mine = [row for row in rows if row["problem"] == name]
         copies = sum(r["copies_named"] for r in mine) / sum(r["to_name"] for r in mine)
@@ -183,8 +183,8 @@ def relevance(replicates):
 def genes(replicates, folder):
     """Time on thousands of columns, and agreement between two halves of the rows.
 
-    The agreement is that of everything redone on either half, and that of the stand-ins of one
-    machine, the one of all rows, looked for in either half. Beside them stands that of as many
+    The agreement is that of everything redone on either half, and that of the substitutes of one
+    model, the one of all rows, looked for in either half. Beside them stands that of as many
     genes by their F statistic, a gene at a time: how much of a list the rows let come again at all.
     """
     rows = []
@@ -193,7 +193,7 @@ def genes(replicates, folder):
         for most in GENES:
             i = point_of(path, most)
             found = []
-            time = _common.timed(lambda path=path, i=i, f=found: f.append(path.stand_ins(i)))
+            time = _common.timed(lambda path=path, i=i, f=found: f.append(path.substitutes(i)))
             facts = {"data": name, "features": most, **_facts(found[0]), "seconds": f"{time:.1f}"}
             rows.append(facts)
             _tell(facts)
@@ -201,8 +201,8 @@ def genes(replicates, folder):
             for seed in range(replicates):
                 halves = [_half(X, y, seed, which) for which in (0, 1)]
                 paths = [knife_path(*half) for half in halves]
-                tables = [redone.stand_ins(point_of(redone, most)) for redone in paths]
-                same = [model.stand_ins(*half) for half in halves]
+                tables = [redone.substitutes(point_of(redone, most)) for redone in paths]
+                same = [model.substitutes(*half) for half in halves]
                 chosen = [{place.name for place in table} for table in tables]
                 named = [set(table.names) for table in tables]
                 row = {
@@ -210,11 +210,11 @@ def genes(replicates, folder):
                     "features": most,
                     "split": seed,
                     "jaccard_selection": jaccard(*chosen),
-                    "jaccard_with_stand_ins": jaccard(*named),
+                    "jaccard_with_substitutes": jaccard(*named),
                     "jaccard_by_f": jaccard(*_best_by_f(halves, named)),
-                    "jaccard_same_machine": jaccard(*(set(table.names) for table in same)),
+                    "jaccard_same_model": jaccard(*(set(table.names) for table in same)),
                     "covered_selection": _covered(X, *chosen),
-                    "covered_with_stand_ins": _covered(X, *named),
+                    "covered_with_substitutes": _covered(X, *named),
                 }
                 rows.append(row)
                 _tell(row)
@@ -276,7 +276,7 @@ def _tell(row):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("part", choices=["stand-ins", "groups", "relevance", "genes"])
+    parser.add_argument("part", choices=["substitutes", "groups", "relevance", "genes"])
     parser.add_argument("--replicates", type=int, default=20)
     parser.add_argument("--tables", help="folder with shipp.csv.gz, for the part 'genes'")
     arguments = parser.parse_args()
@@ -284,5 +284,5 @@ if __name__ == "__main__":
     if arguments.part == "genes":
         genes(arguments.replicates, arguments.tables)
     else:
-        parts = {"stand-ins": stand_ins, "groups": groups, "relevance": relevance}
+        parts = {"substitutes": substitutes, "groups": groups, "relevance": relevance}
         parts[arguments.part](arguments.replicates)

@@ -12,7 +12,7 @@ knockoffs  ``KnifeKnockoffs`` at a false discovery rate of 0.1, one draw, on the
            simulations of Spector and Janson (500 rows, 20 of 200 columns): the knockoffs are
            written to a file, so that ``error_rates_peers.py`` judges other statistics on the same
 draws      the same with 20 draws joined by e-values
-linear     a linear model (1,000 rows, 80 of 800 columns, correlation 0.5 between neighbours)
+linear     a linear model (1,000 rows, 80 of 800 columns, correlation 0.5 between neighbors)
 null       pure noise (200 x 100): how often anything is selected
 speed      stability at 500 x 500, 60 x 20,000 and 100 x 10,000: seconds of wall and processor time
 """
@@ -27,7 +27,7 @@ from _common import RESULTS, provenance
 from sklearn.datasets import make_friedman1
 
 from kernelknife import KnifeKnockoffs, KnifeRegressor, KnifeStability
-from kernelknife._rates import (
+from kernelknife._error_rates import (
     GaussianKnockoffs,
     knockoff_threshold,
     law_without_covariance,
@@ -74,8 +74,8 @@ STABILITY_PROBLEMS = {
 }
 
 
-def correlation_of_neighbours(p, rng):
-    """Return the correlation of a chain whose neighbours have random correlations in (0, 1)."""
+def correlation_of_neighbors(p, rng):
+    """Return the correlation of a chain whose neighbors have random correlations in (0, 1)."""
     # As in knockpy's simulations: beta(1, 1), with a thousandth on the diagonal for safety.
     place = np.concatenate([[0.0], np.cumsum(np.log(rng.beta(1, 1, size=p - 1)))])
     return (np.exp(-np.abs(place[:, None] - place)) + 1e-3 * np.eye(p)) / (1.0 + 1e-3)
@@ -84,7 +84,7 @@ def correlation_of_neighbours(p, rng):
 def simulate(kind, seed, n=500, p=200, n_true=20):
     """Return X, y, the true columns and the correlation of one of knockpy's simulations."""
     rng = np.random.default_rng([seed, sorted(RESPONSES).index(kind)])
-    correlation = correlation_of_neighbours(p, rng)
+    correlation = correlation_of_neighbors(p, rng)
     X = rng.multivariate_normal(np.zeros(p), correlation, size=n, method="cholesky")
     true = np.sort(rng.choice(p, n_true, replace=False))
     signs = rng.choice([-1.0, 1.0], size=n_true)
@@ -310,7 +310,7 @@ def run_speed(replicates, jobs):
         )
 
 
-def summarise():
+def summarize():
     for path in sorted(RESULTS.glob("error_rates_*.csv")):
         if path.stem == "error_rates_speed":
             continue
@@ -362,7 +362,7 @@ def main():
     options = parser.parse_args()
     if options.part != "summary":
         PARTS[options.part](options.replicates, options.jobs)
-    summarise()
+    summarize()
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
 """One value-and-gradient evaluation against the BLAS and LAPACK calls it cannot avoid.
 
-Those are one n x n x d product for the kernel, one Cholesky factorisation and one n x n x d
+Those are one n x n x d product for the kernel, one Cholesky factorization and one n x n x d
 product for the gradient, where d is the number of columns that the kernel sees: those of the table
 for the Gaussian kernel, their basis functions for the ANOVA kernel. Both sides run in turn in one
 process; the medians are compared.
 
 The second part compares one step of a path, value, gradient and curvature, between the exact method
-and 300 centres, for both kernels.
+and 300 centers, for both kernels.
 """
 
 import statistics
@@ -16,9 +16,9 @@ from _common import timed, write
 from scipy.linalg.lapack import dpotrf
 
 from kernelknife import KnifeRegressor
-from kernelknife._fitting import prepare_job
-from kernelknife._search import scaled_weights
-from kernelknife._support.threads import limited_blas
+from kernelknife._engine.fitting import prepare_job
+from kernelknife._engine.search import scaled_weights
+from kernelknife._utils.threads import limited_blas
 
 
 def make_problem(kernel, n, p, n_centers=None):
@@ -62,7 +62,7 @@ def compare_evaluation(kernel, n, p, repeats=11):
 
 
 def compare_step(kernel, n, p, n_centers, repeats=3):
-    """Return a step on centres beside an exact one, a row per repeat."""
+    """Return a step on centers beside an exact one, a row per repeat."""
     problems = [make_problem(kernel, n, p, m) for m in (n_centers, None)]
     w = scaled_weights(problems[1])
 
@@ -71,12 +71,12 @@ def compare_step(kernel, n, p, n_centers, repeats=3):
         problem.linearize(problem.solve(w))
 
     times = [tuple(timed(lambda q=q: step(q)) for q in problems) for _ in range(repeats)]
-    centred, exact = (min(column) for column in zip(*times, strict=True))
-    print(f"{kernel}: a step on {n_centers} centres {centred:.3f} s, exact {exact:.3f} s, "
-          f"{exact / centred:.1f} times")  # fmt: skip
+    centered, exact = (min(column) for column in zip(*times, strict=True))
+    print(f"{kernel}: a step on {n_centers} centers {centered:.3f} s, exact {exact:.3f} s, "
+          f"{exact / centered:.1f} times")  # fmt: skip
     return [
         {
-            "what": f"step on {n_centers} centres, against the exact one",
+            "what": f"step on {n_centers} centers, against the exact one",
             "kernel": kernel,
             "n": n,
             "p": p,

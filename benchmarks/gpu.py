@@ -11,9 +11,9 @@ import torch
 from _common import write
 
 from kernelknife import KnifeRegressor, knife_path
-from kernelknife._prepare import Columns
-from kernelknife._problem import CentredProblem
-from kernelknife._rows.arrays import DeviceRows
+from kernelknife._engine.data import Columns
+from kernelknife._engine.data.arrays import DeviceRows
+from kernelknife._engine.objective import NystromProblem
 from kernelknife.kernels import RBF
 from kernelknife.losses import SquaredLoss
 
@@ -50,7 +50,7 @@ def evaluation(n=1_000_000, p=100, m=2000):
     Y = ((y - y.mean()) / y.std())[:, None]
     columns = Columns(np.arange(p), np.zeros(p), np.ones(p))
     rows = DeviceRows(X, Y.cpu().numpy())
-    problem = CentredProblem(rows, columns, X[:m].cpu().numpy(), RBF(), SquaredLoss())
+    problem = NystromProblem(rows, columns, X[:m].cpu().numpy(), RBF(), SquaredLoss())
     w = np.full(p, np.sqrt(0.5 / p))
 
     def evaluate():
@@ -90,7 +90,7 @@ def exact(n=30_000, p=200):
     model = KnifeRegressor(sparsity=0.01 * n, n_centers=n).fit(X, y)
     seconds = time.perf_counter() - begin
     found = set(model.get_support(indices=True).tolist())
-    return row("exact fit, all rows as centres", n, p, n, seconds, f"planted: {found == PLANTED}")
+    return row("exact fit, all rows as centers", n, p, n, seconds, f"planted: {found == PLANTED}")
 
 
 def agreement(kernel="rbf", n=4000, p=20, m=300):

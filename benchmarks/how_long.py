@@ -15,8 +15,8 @@ import pandas as pd
 from _common import RESULTS, provenance, write
 from sklearn.datasets import make_friedman1
 
+from kernelknife.app.selection import select_features
 from kernelknife.datasets import make_skin_of_orange
-from kernelknife.selection import select_features
 
 ROWS = (100, 300, 1_000, 3_000, 10_000)
 COLUMNS = (10, 100)

@@ -1,6 +1,6 @@
 """The joint kernel beside the Gaussian one: whole searches with either on measured tables.
 
-Both are one joint function of the columns. The Gaussian kernel takes standardised columns as they
+Both are one joint function of the columns. The Gaussian kernel takes standardized columns as they
 are; the joint kernel draws in their tails and expects less smooth functions. The draws are those of
 ``small_tables.py``, some of the rows of tables of numbers from the same half, and those of
 ``many_tables.py`` (which says what to install). None has a row of the half that judges our
@@ -90,7 +90,7 @@ def run(source, name, seed):
     return rows
 
 
-def summarise(rows):
+def summarize(rows):
     """Print the error of the joint kernel over that of the Gaussian one."""
     judging = sorted(many_tables.NAMES)[1::2]
     parts = {True: "many_tables, which judge", False: "many_tables, seen before"}
@@ -133,7 +133,7 @@ def main():
             print(*part[0].values(), *part[1].values(), file=sys.stderr, flush=True)
         write(NAME, rows)
     with (RESULTS / f"{NAME}.csv").open(newline="") as file:
-        summarise(list(csv.DictReader(file)))
+        summarize(list(csv.DictReader(file)))
 
 
 if __name__ == "__main__":

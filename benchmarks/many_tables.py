@@ -184,7 +184,7 @@ def figures(rows):
     }
 
 
-def summarise(rows):
+def summarize(rows):
     """Print the medians."""
     found = figures(rows)
     print(f"{len(found['peers'])} tables, {len(found['shares'])} draws")
@@ -210,7 +210,7 @@ def main():
             rows += part
             print(*part[0].values(), file=sys.stderr, flush=True)
         write(NAME, rows)
-    summarise(read())
+    summarize(read())
 
 
 if __name__ == "__main__":

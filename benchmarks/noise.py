@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from _common import write
 
-from kernelknife.selection import select_features
+from kernelknife.app.selection import select_features
 
 SIZES = ((60, 20), (100, 50), (200, 100))  # rows, columns
 

@@ -1,4 +1,4 @@
-"""Factorisations per point of a 50-point path, and how good its points are.
+"""Factorizations per point of a 50-point path, and how good its points are.
 
 The objective at every point is compared with a cold solve at the same penalty from the
 portfolio of starts and five random ones.
@@ -10,11 +10,11 @@ import sys
 import numpy as np
 from _common import LOSSES, make_problem, write
 
-from kernelknife._search.path import follow_path
-from kernelknife._search.starts import StartSettings, best_of_starts, make_starts
+from kernelknife._engine.search.path import follow_path
+from kernelknife._engine.search.starts import StartSettings, best_of_starts, make_starts
+from kernelknife._engine.solvers import Eliminate
 from kernelknife.datasets import make_sinusoidal, make_skin_of_orange
 from kernelknife.kernels import RBF
-from kernelknife.solvers import Eliminate
 
 
 def load(loss, n, p):
@@ -40,9 +40,9 @@ def main(stride=2):
                 "n": n,
                 "p": p,
                 "points": len(trace.points),
-                "solves": trace.n_solves,
-                "solves_per_point": f"{trace.n_solves / len(trace.points):.2f}",
-                "solves_at_points": sum(point.n_solves for point in trace.points),
+                "factorizations": trace.n_factorizations,
+                "factorizations_per_point": f"{trace.n_factorizations / len(trace.points):.2f}",
+                "factorizations_at_points": sum(point.n_factorizations for point in trace.points),
                 "compared": len(good),
                 "within_0.1_percent_or_lower": f"{np.mean(good):.3f}",
                 "start": trace.start,
@@ -52,12 +52,12 @@ def main(stride=2):
     write("path_cost", rows)
     for loss in ("squared", "squared_hinge"):
         chosen = [row for row in rows if row["loss"] == loss]
-        mean = np.mean([float(row["solves_per_point"]) for row in chosen])
+        mean = np.mean([float(row["factorizations_per_point"]) for row in chosen])
         good = np.average(
             [float(row["within_0.1_percent_or_lower"]) for row in chosen],
             weights=[row["compared"] for row in chosen],
         )
-        print(f"{loss:14s} {mean:.2f} factorisations per point, {good:.3f} of the points as good")
+        print(f"{loss:14s} {mean:.2f} factorizations per point, {good:.3f} of the points as good")
 
 
 if __name__ == "__main__":

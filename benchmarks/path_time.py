@@ -5,13 +5,13 @@ import time
 import numpy as np
 from _common import make_problem, write
 
-from kernelknife._search.grid import place_points
-from kernelknife._search.path import choose_start
-from kernelknife._search.starts import StartSettings, make_starts
+from kernelknife._engine.search.grid import place_points
+from kernelknife._engine.search.path import choose_start
+from kernelknife._engine.search.starts import StartSettings, make_starts
+from kernelknife._engine.solvers import Eliminate
 from kernelknife.datasets import make_sinusoidal
 from kernelknife.kernels import RBF
 from kernelknife.losses import SquaredLoss
-from kernelknife.solvers import Eliminate
 
 
 def main(n=1000, p=500):
@@ -28,7 +28,7 @@ def main(n=1000, p=500):
             {
                 "sparsity": f"{sparsity:.4g}",
                 "selected": int(np.count_nonzero(here.w)),
-                "solves": here.n_solves,
+                "factorizations": here.n_factorizations,
                 "seconds": f"{seconds:.3f}",
             }
         )

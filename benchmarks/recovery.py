@@ -1,4 +1,4 @@
-"""Are the true features the ones that survive longest, and how well does the machine predict?
+"""Are the true features the ones that survive longest, and how well does the model predict?
 
 Default settings throughout, and the ANOVA kernel beside the Gaussian one for unions of separate
 effects, which no joint function describes well. The penalty for the test error is the best on 1,000
@@ -91,7 +91,7 @@ def judge(name, n_true, draw, n, seed, kernel):
         "test_error": f"{1 - best.score(*draw(5000, 20_000 + seed)):.4f}",
         "selected": int(best.get_support().sum()),
         "start": path.start,
-        "solves": path.n_solves,
+        "factorizations": path.n_factorizations,
         "seconds": f"{seconds:.2f}",
     }
 

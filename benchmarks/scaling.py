@@ -1,4 +1,4 @@
-"""Long tables on one machine: a fit on centres from a memory map, and what one evaluation costs.
+"""Long tables on one model: a fit on centers from a memory map, and what one evaluation costs.
 
 The data are written to a file first and mapped, so that memory is the method's own. Threads: one
 BLAS thread per block, as many blocks at a time as there are cores.
@@ -16,9 +16,9 @@ from _common import write
 from scipy.linalg.blas import dsyrk
 
 from kernelknife import KnifeClassifier, KnifeRegressor
-from kernelknife._prepare import Columns
-from kernelknife._problem import CentredProblem
-from kernelknife._rows.arrays import ArrayRows
+from kernelknife._engine.data import Columns
+from kernelknife._engine.data.arrays import ArrayRows
+from kernelknife._engine.objective import NystromProblem
 from kernelknife.kernels import RBF
 from kernelknife.losses import SquaredLoss
 
@@ -59,7 +59,7 @@ def fit(folder, n, p, m, loss):
         "m": m,
         "seconds": f"{seconds:.1f}",
         "peak_gib": f"{peak:.2f}",
-        "passes": model.n_solves_,
+        "passes": model.n_factorizations_,
         "planted_found": int(found == PLANTED),
         "ratio": "",
     }
@@ -72,7 +72,7 @@ def evaluation(folder, n, p, m):
     rows = ArrayRows(X, Y, np.ones(n))
     Z = np.array(X[:m])
     columns = Columns(np.arange(p), np.zeros(p), np.ones(p))
-    problem = CentredProblem(rows, columns, Z, RBF(), SquaredLoss())
+    problem = NystromProblem(rows, columns, Z, RBF(), SquaredLoss())
     w = np.full(p, np.sqrt(0.5 / p))
     begin = time.perf_counter()
     problem.linearize(problem.solve(w))

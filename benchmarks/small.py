@@ -6,7 +6,7 @@ Five questions, each answered side by side in one process on one BLAS thread:
 - the same path against one fit of our own at one penalty;
 - the share of the path's time that its BLAS and LAPACK calls explain, each timed bare at the sizes
   that the path asked for;
-- what fifty kernel matrices and factorisations cost alone, the least that any such path must;
+- what fifty kernel matrices and factorizations cost alone, the least that any such path must;
 - how path and fit grow with rows and with features: exponents fitted to the best of three.
 
 And, in fresh interpreters, how long the import takes beside that of what it imports.
@@ -23,12 +23,12 @@ from scipy.linalg.lapack import dpotrf, dtrtrs
 from sklearn.kernel_ridge import KernelRidge
 
 from kernelknife import KnifeRegressor, knife_path
-from kernelknife._problem import factory
+from kernelknife._engine.objective import factory
 from kernelknife.datasets import make_sinusoidal
 
 ROWS = (100, 200, 400, 800, 1600)
 FEATURES = (25, 50, 100, 200, 400, 800)
-FLOOR = "fifty kernel matrices and factorisations"
+FLOOR = "fifty kernel matrices and factorizations"
 
 
 def standardized(X):
@@ -101,7 +101,7 @@ def share_of_blas(n=100, p=50):
 
 
 def bare_cost(n, q, kind):
-    """Seconds of the products and factorisations of one step, on matrices that are there."""
+    """Seconds of the products and factorizations of one step, on matrices that are there."""
     rng = np.random.default_rng(0)
     K, Z = np.eye(n) + 0.01, rng.normal(size=(n, q))
     L = np.asfortranarray(np.linalg.cholesky(K))
@@ -131,7 +131,7 @@ def bare_cost(n, q, kind):
 
 
 def floor(n_points=50, q=5):
-    """What no path of so many points can fall below: a kernel matrix and a factorisation each."""
+    """What no path of so many points can fall below: a kernel matrix and a factorization each."""
     rows = []
     for n in (100, 200, 400):
         S = np.random.default_rng(0).uniform(0.0, 2.0, size=(n, n))

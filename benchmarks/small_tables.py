@@ -66,7 +66,7 @@ def _thinned(X, y, whole, share, rng):
 
 
 def all_columns(search):
-    """Return the best of the machines of all columns that a search has compared, not yet fitted."""
+    """Return the best of the models of all columns that a search has compared, not yet fitted."""
     table = search.cv_results_
     equal = (table["weighting"] == "equal") & table["followed"]
     best = np.flatnonzero(equal)[np.argmax(table["mean_test_score"][equal])]
@@ -95,7 +95,7 @@ def run(name, seed):
     ]
 
 
-def summarise(rows):
+def summarize(rows):
     """Print mean errors, and the median over all draws of those over the better of two peers."""
     cells = {(row["table"], row["seed"], row["method"]): row for row in rows}
     drawn = list(dict.fromkeys((row["table"], row["seed"]) for row in rows))
@@ -121,7 +121,7 @@ def main():
     given = parser.parse_args()
     if given.summary:
         with (RESULTS / f"{NAME}.csv").open(newline="") as file:
-            summarise(list(csv.DictReader(file)))
+            summarize(list(csv.DictReader(file)))
         return
     warnings.simplefilter("ignore")
     rows = []
@@ -130,7 +130,7 @@ def main():
             rows += run(name, seed)
             print(*rows[-4].values(), file=sys.stderr, flush=True)
     write(NAME, rows)
-    summarise(rows)
+    summarize(rows)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Factorisations of `eliminate` against those of `alternate`, the paper's algorithm.
+"""Factorizations of `eliminate` against those of `alternate`, the paper's algorithm.
 
 Both start from the scaled weights, relaxed without penalty by the solver itself. The count
-is the factorisations until the objective is within 0.1 % of the lower of the two final ones;
+is the factorizations until the objective is within 0.1 % of the lower of the two final ones;
 a run that never gets there, or not within 1,000, counts 1,000.
 """
 
@@ -11,9 +11,9 @@ import sys
 import numpy as np
 from _common import KERNELS, LOSSES, make_problem, write
 
-from kernelknife._search.starts import StartSettings, make_starts, solve_from
+from kernelknife._engine.search.starts import StartSettings, make_starts, solve_from
+from kernelknife._engine.solvers import Alternate, Eliminate
 from kernelknife.datasets import make_sinusoidal, make_skin_of_orange
-from kernelknife.solvers import Alternate, Eliminate
 
 LIMIT = 1000
 SPARSITY_PER_ROW = (0.001, 0.01, 0.1)
@@ -27,9 +27,9 @@ def load(name, n, p):
 
 
 def count(solution, target):
-    for objective, solves in zip(solution.history, solution.solves, strict=True):
+    for objective, factorizations in zip(solution.history, solution.factorizations, strict=True):
         if objective <= 1.001 * target:
-            return min(solves, LIMIT)
+            return min(factorizations, LIMIT)
     return LIMIT
 
 
@@ -52,10 +52,10 @@ def main(sizes=(100, 400), widths=(10, 50, 200)):
                     "n": n,
                     "p": p,
                     "sparsity": per_row * n,
-                    "solves_eliminate": count(ours, lower),
-                    "solves_alternate": count(paper, lower),
-                    "total_eliminate": ours.n_solves,
-                    "total_alternate": paper.n_solves,
+                    "factorizations_eliminate": count(ours, lower),
+                    "factorizations_alternate": count(paper, lower),
+                    "total_eliminate": ours.n_factorizations,
+                    "total_alternate": paper.n_factorizations,
                     "objective_eliminate": f"{ours.objective:.6f}",
                     "objective_alternate": f"{paper.objective:.6f}",
                     "kkt_eliminate": f"{ours.kkt_residual:.1e}",
@@ -71,7 +71,10 @@ def main(sizes=(100, 400), widths=(10, 50, 200)):
 
 def summary(rows):
     def ratio(chosen):
-        logs = [np.log(row["solves_alternate"] / row["solves_eliminate"]) for row in chosen]
+        logs = [
+            np.log(row["factorizations_alternate"] / row["factorizations_eliminate"])
+            for row in chosen
+        ]
         return np.exp(np.mean(logs))
 
     def fine(chosen):

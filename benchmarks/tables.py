@@ -113,9 +113,9 @@ def methods(classes):
     grid = {"C": np.logspace(-1, 3, 5), "gamma": np.logspace(-2, 1, 4)}
 
     def svm(p):
-        machine = SVC() if classes else SVR()
+        model = SVC() if classes else SVR()
         gammas = {"C": grid["C"], "gamma": grid["gamma"] / p}
-        search = GridSearchCV(machine, gammas, cv=5, error_score=0.0)
+        search = GridSearchCV(model, gammas, cv=5, error_score=0.0)
         return _scaled(search, classes)
 
     def forest(p):
@@ -138,8 +138,8 @@ def methods(classes):
         return make_pipeline(StandardScaler(), LassoCV(cv=5))
 
     def elimination(p):
-        machine = LinearSVC(C=0.1) if classes else LinearSVR(C=0.1, max_iter=5000)
-        return _scaled(RFECV(machine, step=0.1, cv=5), classes)
+        model = LinearSVC(C=0.1) if classes else LinearSVR(C=0.1, max_iter=5000)
+        return _scaled(RFECV(model, step=0.1, cv=5), classes)
 
     return {
         OURS: lambda p: (KnifeClassifierCV if classes else KnifeRegressorCV)(),
@@ -151,9 +151,9 @@ def methods(classes):
     }
 
 
-def _scaled(machine, classes):
-    """Return a machine that sees standardised columns, and a standardised number to predict."""
-    pipe = make_pipeline(StandardScaler(), machine)
+def _scaled(model, classes):
+    """Return a model that sees standardized columns, and a standardized number to predict."""
+    pipe = make_pipeline(StandardScaler(), model)
     if classes:
         return pipe
     return TransformedTargetRegressor(pipe, transformer=StandardScaler())
@@ -277,7 +277,7 @@ def figures():
     }
 
 
-def summarise():
+def summarize():
     """Print errors by table and method, and the figures that are asked for."""
     for name, rows in read().items():
         print(name, *(f"{method} {error:.3f}" for method, error in mean_errors(rows).items()))
@@ -406,10 +406,10 @@ def draw_ratios(peers, path):
     names = sorted(peers, key=peers.get)
     figure, ax = plt.subplots(figsize=(7.0, 0.34 * len(names) + 1.0), layout="constrained")
     values = [peers[name] for name in names]
-    colours = ["#1b6e5a" if value <= 1.1 else "#b3541e" for value in values]
+    colors = ["#1b6e5a" if value <= 1.1 else "#b3541e" for value in values]
     ax.axvline(1.0, color="0.6", linewidth=1.0)
     ax.hlines(range(len(names)), 1.0, values, color="0.8", linewidth=1.5, zorder=1)
-    ax.scatter(values, range(len(names)), color=colours, s=36, zorder=2)
+    ax.scatter(values, range(len(names)), color=colors, s=36, zorder=2)
     ax.set_yticks(range(len(names)), [name.replace("_", " ") for name in names])
     ax.set_xlabel("our error over that of the better of RBF SVM and random forest")
     ax.spines[["top", "right", "left"]].set_visible(False)
@@ -441,7 +441,7 @@ PAGE_END = """## Where it falls behind
   which hardly counts them; the balanced error does. Forests cut single columns and need no
   scale, which suits chemical contents that are zero in most rows. `class_weight="balanced"` with
   `scoring="balanced_accuracy"` chooses in the spirit of this table.
-- On **colon** and **breast cancer** the machine of all columns, which the SVM is, does best, and a
+- On **colon** and **breast cancer** the model of all columns, which the SVM is, does best, and a
   list of columns costs accuracy. Ours is chosen by 41 and 379 rows, among hundreds of settings. All
   columns are kept where they do clearly better than every list, by more than one standard error
   over the folds: a rule that was made after a look at this half. On other tables it changes the
@@ -454,8 +454,8 @@ PAGE_END = """## Where it falls behind
 ## What was tried
 
 On the choosing half, and on small tables of classes drawn from it: a finer score than the accuracy
-(the loss of the machine, or a smooth count of errors), the balanced accuracy, scores averaged over
-neighbouring penalties, and a nested comparison of all columns with the selection. None gained more
+(the loss of the model, or a smooth count of errors), the balanced accuracy, scores averaged over
+neighboring penalties, and a nested comparison of all columns with the selection. None gained more
 on some tables than it lost on others, and none was taken.
 
 Taken was this: scores within a quarter of a standard error of the best count as equal, and the
@@ -469,20 +469,20 @@ that less than a quarter of the folds select, 1.02 +- 0.02.
 The better of two methods, known only afterwards, is a mark that a method of all columns hardly
 reaches. On 36 small tables drawn from the choosing half (`benchmarks/small_tables.py`) our
 selection has 1.05 times the error of the better of SVM and forest in the median, with 0.42 of the
-columns; our machine of all columns 1.06 times; the SVM alone 1.00 times and the forest alone 1.03
+columns; our model of all columns 1.06 times; the SVM alone 1.00 times and the forest alone 1.03
 times.
 
 What a rule of choice could gain at most was measured with other rows (`benchmarks/ceiling.py`): on
-35 draws of seven tables from the choosing half all machines that a search has followed to the end
+35 draws of seven tables from the choosing half all models that a search has followed to the end
 were fitted, and the best was chosen on further rows, at least as many as the search had for
 everything. Over the better of SVM and forest that has 0.95 in the median, where our search, which
 sees the training rows alone, has 1.02: the luck of the choice costs 7 per cent (0.93 +- 0.02).
-But among machines of at most half of the columns even such a choice reaches 1.00 and no less, and
+But among models of at most half of the columns even such a choice reaches 1.00 and no less, and
 in the geometric mean it is worse than our search (1.04 +- 0.04), which takes more columns where
-they pay. So an error of 1.00 and half of the columns together are about what these machines allow.
+they pay. So an error of 1.00 and half of the columns together are about what these models allow.
 
 On 24 to 72 such tables each of these changed the mean error by less than two per cent: equal
-weights for the selected columns, an alpha of its own for a refitted machine, the standard error of
+weights for the selected columns, an alpha of its own for a refitted model, the standard error of
 the difference instead of that of the best score, the middle of the best settings instead of the
 fewest columns, and the loss where accuracies are equal.
 
@@ -500,12 +500,12 @@ below 1 without using more columns or asking for something else.
 | all columns kept only if clearly better: without this rule | 1.00 +- 0.003 | 0.62 |
 | weights averaged over the folds | 1.00 +- 0.02 | 0.76 |
 | weights averaged, columns that half of the folds select | 1.05 +- 0.02 | 0.57 |
-| several widths for the Gaussian machine of all columns | 1.00 +- 0.001 | 0.54 |
+| several widths for the Gaussian model of all columns | 1.00 +- 0.001 | 0.54 |
 | weights between the learned ones and equal ones (Gaussian kernel) | 1.01 +- 0.02 | 0.47 |
 | choice by balanced accuracy | 0.97 +- 0.02 | 0.50 |
 | choice by the area under the ROC curve | 1.19 +- 0.09 | 0.50 |
 | the area under the ROC curve decides among nearly equal accuracies | 0.95 +- 0.04 | 0.70 |
-| mean of the 30 best machines | 0.93 +- 0.03 | 1.00 |
+| mean of the 30 best models | 0.93 +- 0.03 | 1.00 |
 
 In these trials accuracy was bought with columns. Choosing by balanced accuracy lowers the
 balanced error where classes are of unequal size, at an equal share of wrong rows, but it is a
@@ -513,13 +513,13 @@ question of what is asked: pass `scoring="balanced_accuracy"` where every class 
 
 In a last round, whose scripts are not kept either, all settings of five kernels were fitted on 88
 draws of 36 tables (the choosing half, and every second of the 44 above), so that rules could be
-compared on the same machines.
+compared on the same models.
 There our median over the better of SVM and forest is 1.05 by table, about as on the judging half,
 with 0.49 of the columns. Factors of our error, and the columns kept:
 
 | change | error | columns kept (0.49 without it) |
 |---|---|---|
-| mean of the machines that do as well and use no other column (73 draws) | 0.99 +- 0.02 | 0.49 |
+| mean of the models that do as well and use no other column (73 draws) | 0.99 +- 0.02 | 0.49 |
 | mean of what the two kernels that are followed choose | 0.98 +- 0.02 | 0.67 |
 | mean of what all four kernels choose | 0.96 +- 0.04 | 0.89 |
 | all columns kept only if clearly better: without this rule | 0.99 +- 0.01 | 0.53 |
@@ -529,17 +529,17 @@ with 0.49 of the columns. Factors of our error, and the columns kept:
 | the best kernel, known from the test rows | 0.87 +- 0.04 | 0.55 |
 | the best penalty with no more columns, known from the test rows | 0.87 +- 0.04 | 0.34 |
 
-So what is missing is not in the machines but in what so few rows tell about them: who knew the
+So what is missing is not in the models but in what so few rows tell about them: who knew the
 kernel, or the penalty, would reach 1.00 with half of the columns, and neither more folds nor means
-over machines find it out.
+over models find it out.
 
-Other machines were tried for the selected columns, on 42 draws from the choosing half. An RBF
+Other models were tried for the selected columns, on 42 draws from the choosing half. An RBF
 support vector machine or a random forest of the columns that we select has 1.08 or 1.07 times the
-error of our machine (standard errors 0.06 and 0.05), and columns that extra trees rank first, as
-many of them, are no better for either (0.97 +- 0.05 and 1.00). Weights that maximise the evidence
-of a Gaussian process, or minimise its leave-one-out error, have 1.25 +- 0.11 and 1.23 +- 0.12:
-fine for few columns, bad for many. The mean of our machine and up to four others of the same
-columns, each with its own kernel, has 0.98 +- 0.05 but for one draw that a linear machine lost by
+error of our model (standard errors 0.06 and 0.05), and columns that extra trees rank first, as
+many of them, are no better for either (0.97 +- 0.05 and 1.00). Weights that maximize the evidence
+of a Gaussian process, or minimize its leave-one-out error, have 1.25 +- 0.11 and 1.23 +- 0.12:
+fine for few columns, bad for many. The mean of our model and up to four others of the same
+columns, each with its own kernel, has 0.98 +- 0.05 but for one draw that a linear model lost by
 going on beyond its range. Classes weighted alike and chosen by the balanced accuracy: 1.04 +- 0.09
 on 27 draws, 0.95 in the median, with more wrong rows.
 
@@ -556,12 +556,12 @@ the columns, and the time by a quarter, which is more than our aim allows.
 
 Nor is it the loss. With the Gaussian kernel of all columns, width and penalty chosen by the same
 five folds, our squared hinge has 0.97 +- 0.06 times the error of a support vector machine on 35
-draws (21 from the choosing half, 14 from every second of the 44 tables), the huberised hinge
+draws (21 from the choosing half, 14 from every second of the 44 tables), the huberized hinge
 0.96 +- 0.05, the logistic loss 0.99 +- 0.04.
 
 Wide tables gain nothing from all columns either: on 32 draws of 34 to 80 rows from eight wide
 tables outside the judging half (cell lines, tissues, molecules, voices) our selection has a mean
-error of 0.274, our machine of all columns 0.272. Colon and shipp differ from that in opposite
+error of 0.274, our model of all columns 0.272. Colon and shipp differ from that in opposite
 directions.
 """
 
@@ -576,7 +576,7 @@ def main():
     parser.add_argument("--page", action="store_true", help="write the page of the documentation")
     arguments = parser.parse_args()
     if arguments.summary or arguments.page:
-        summarise()
+        summarize()
         if arguments.page:
             write_page()
         return
@@ -594,7 +594,7 @@ def main():
                 )
             if rows:
                 record(rows)
-    summarise()
+    summarize()
 
 
 if __name__ == "__main__":

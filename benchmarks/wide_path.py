@@ -24,7 +24,7 @@ def main():
         "p": P,
         "points": len(path),
         "seconds": f"{seconds:.1f}",
-        "solves": path.n_solves,
+        "factorizations": path.n_factorizations,
         "largest_kkt_residual": f"{residual:.1e}",
         "true_features_in_first_five": int((path.ranking[:5] <= 5).sum()),
         "peak_gib": f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.2f}",

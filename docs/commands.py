@@ -5,7 +5,7 @@ from pathlib import Path
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from kernelknife.cli.app import app
+from kernelknife.app.cli.app import app
 
 OUTPUT = Path(__file__).parent / "generated" / "commands.md"
 

@@ -2,7 +2,7 @@
 Sixty samples, five hundred genes
 =================================
 
-Thirty-one patients gave a tumour and a normal tissue each; the activity of 500 genes was measured
+Thirty-one patients gave a tumor and a normal tissue each; the activity of 500 genes was measured
 in all of them. The data are simulated, so that the truth is known: three genes differ between the
 tissues. Each belongs to a module of ten genes that are regulated together, and the other nine of
 its module are correlated with it without differing themselves.

@@ -20,7 +20,7 @@ n = 150
 frame = pd.DataFrame(
     {
         "soil": rng.choice(["sand", "clay", "peat", "loam"], n),
-        "colour": rng.choice(["red", "grey", "brown"], n),
+        "color": rng.choice(["red", "gray", "brown"], n),
         "rain": rng.normal(size=n),
         "sun": rng.normal(size=n),
     }
@@ -31,9 +31,9 @@ yields += 0.2 * rng.normal(size=n)
 # %%
 # Encode the text columns, and keep for every column the variable that it came from.
 
-encoder = OneHotEncoder(sparse_output=False).fit(frame[["soil", "colour"]])
+encoder = OneHotEncoder(sparse_output=False).fit(frame[["soil", "color"]])
 encoded = pd.DataFrame(
-    encoder.transform(frame[["soil", "colour"]]), columns=encoder.get_feature_names_out()
+    encoder.transform(frame[["soil", "color"]]), columns=encoder.get_feature_names_out()
 )
 X = pd.concat([encoded, frame[["rain", "sun"]]], axis=1)
 variable = [name.split("_")[0] for name in X.columns]
@@ -48,9 +48,9 @@ print(pd.Series(path.ranking, index=X.columns).groupby(variable).first().sort_va
 path.plot()
 
 # %%
-# :func:`kernelknife.selection.select_features` and the command do all of this for you.
+# :func:`kernelknife.app.selection.select_features` and the command do all of this for you.
 
-from kernelknife.selection import select_features
+from kernelknife.app.selection import select_features
 
 selection = select_features(frame.assign(yields=yields), "yields", rule="1se")
 print(selection.selected)

@@ -30,7 +30,7 @@ path.plot(sparsity=model.sparsity)
 
 # %%
 # On rows that neither has seen, the model with four columns is compared with a support vector
-# machine that uses all fifty.
+# model that uses all fifty.
 
 from sklearn.svm import SVC
 

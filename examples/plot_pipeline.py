@@ -47,6 +47,6 @@ print(table[["param_kernel", "param_loss", "param_alpha", "mean_test_score"]].he
 # %%
 # The weights of the best setting:
 
-from kernelknife.display import WeightsDisplay
+from kernelknife.inspection.displays import WeightsDisplay
 
 WeightsDisplay.from_estimator(search.best_estimator_)

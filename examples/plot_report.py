@@ -7,12 +7,12 @@ page. This example explains its parts, with data on the progression of diabetes 
 """
 
 # %%
-# In Python, :func:`kernelknife.selection.select_features` gives the same results for a data frame.
+# In Python, :func:`kernelknife.app.selection.select_features` gives the same results for a data frame.
 
 from sklearn.datasets import load_diabetes
 
-from kernelknife.report import build_report
-from kernelknife.selection import select_features
+from kernelknife.app.report import build_report
+from kernelknife.app.selection import select_features
 
 frame = load_diabetes(as_frame=True).frame
 selection = select_features(frame, "target", alpha=0.3, rule="1se", folds=5)
@@ -62,7 +62,7 @@ for ax, effect in zip(axes[0], selection.effects, strict=True):
 axes[0, 0].set_ylabel("progression")
 
 # %%
-# :func:`kernelknife.report.build_report` returns the page as text, to be written to a file.
+# :func:`kernelknife.app.report.build_report` returns the page as text, to be written to a file.
 
 page = build_report(selection, "diabetes.csv")
 print(f"{len(page) / 1000:.0f} kB")

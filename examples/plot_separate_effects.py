@@ -17,7 +17,7 @@ import numpy as np
 
 from kernelknife import knife_path
 from kernelknife.datasets import make_separate_effects
-from kernelknife.display import EffectsDisplay
+from kernelknife.inspection.displays import EffectsDisplay
 
 union = make_separate_effects(800, n_noise=44, random_state=0)
 print(union.data.shape, union.pairs)
@@ -33,16 +33,16 @@ for kernel, path in paths.items():
     print(f"{kernel:>5}:", path.ranking.argsort()[:6])
 
 # %%
-# Noise is grey. With the Gaussian kernel the shell has no weight at any penalty, but noise has one.
+# Noise is gray. With the Gaussian kernel the shell has no weight at any penalty, but noise has one.
 # With the ANOVA kernel the noise leaves before the shell.
 
-colours = {"shell": "#0072B2", "checkerboard": "#D55E00", "sum": "#009E73"}
+colors = {"shell": "#0072B2", "checkerboard": "#D55E00", "sum": "#009E73"}
 figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
 for ax, (kernel, path) in zip(axes, paths.items(), strict=True):
     x, weights = path.sparsities[1:], path.weights[1:]  # a logarithm has no place for zero
     ax.semilogx(x, weights[:, 6:], color="0.75", linewidth=0.8)
     for name, pair in union.pairs.items():
-        first, _ = ax.semilogx(x, weights[:, pair], color=colours[name], linewidth=2)
+        first, _ = ax.semilogx(x, weights[:, pair], color=colors[name], linewidth=2)
         first.set_label(name)
     ax.set(title=kernels[kernel], xlabel="sparsity", ylabel="weight")
     ax.spines[["top", "right"]].set_visible(False)

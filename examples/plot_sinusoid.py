@@ -2,7 +2,7 @@
 A sum of sines: choosing the kernel and both penalties
 ======================================================
 
-``sparsity`` decides how many columns stay, ``alpha`` how smooth the machine is, and the kernel
+``sparsity`` decides how many columns stay, ``alpha`` how smooth the model is, and the kernel
 which relations it can represent. All of them affect the error, so cross-validation chooses them
 together, along one path of penalties for every kernel, ``alpha`` and fold.
 """
@@ -14,7 +14,7 @@ import numpy as np
 
 from kernelknife import KnifeRegressorCV
 from kernelknife.datasets import make_sinusoidal
-from kernelknife.display import CVDisplay, WeightPathDisplay
+from kernelknife.inspection.displays import CVDisplay, WeightPathDisplay
 
 X, y = make_sinusoidal(100, n_noise=5, random_state=0)
 search = KnifeRegressorCV(cv=5).fit(X, y)
@@ -23,7 +23,7 @@ print("selected:", search.get_support(indices=True))
 
 # %%
 # This picture shows the error over the folds, one line per kernel with its best ``alpha``, and in
-# grey the number of columns, with its axis on the right. Kernels that a first look has ruled out
+# gray the number of columns, with its axis on the right. Kernels that a first look has ruled out
 # have fewer points.
 
 CVDisplay.from_estimator(search)

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from kernelknife import KnifeClassifierCV
-from kernelknife.display import KernelDisplay, WeightPathDisplay
+from kernelknife.inspection.displays import KernelDisplay, WeightPathDisplay
 
 rng = np.random.default_rng(0)
 FORMANTS = {"heed": (270, 2290, 3010), "hid": (390, 1990, 2550)}  # Hz, of a long vocal tract

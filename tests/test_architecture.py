@@ -19,7 +19,7 @@ from kernelknife import (
     KnifeRegressorCV,
     knife_path,
 )
-from kernelknife.selection import select_features
+from kernelknife.app.selection import select_features
 
 SOURCE = Path(kernelknife.__file__).parent
 TESTS = Path(__file__).parent
@@ -33,8 +33,8 @@ LAYERS = (
     ("_problem",),
     ("solvers",),
     ("_search",),
-    ("machine",),
-    ("effects", "stand_ins"),
+    ("model",),
+    ("effects", "substitutes"),
     ("_fitting",),
     ("estimators",),
     ("path", "_spectral", "_turns"),
@@ -52,7 +52,7 @@ DRAWN_LATER = {
     ("path", "report"),
     ("path", "display"),
     ("canonical_path", "display"),
-    ("stand_ins", "display"),
+    ("substitutes", "display"),
     ("selection.result", "report"),
 }
 
@@ -271,7 +271,7 @@ def kinds():
 
 
 def test_the_kinds_are_known():
-    expected = {"ExactProblem", "CentredProblem", "ArrayRows", "ParquetRows", "ClusterRows"}
+    expected = {"ExactProblem", "NystromProblem", "ArrayRows", "ParquetRows", "ClusterRows"}
     assert expected <= kinds()
 
 
@@ -306,9 +306,9 @@ def test_no_module_asks_which_problem_rows_or_solver_it_has(module):
 
 BAD = {
     "from kernelknife.estimators import KnifeRegressor": layer_violations,
-    "def later():\n    from kernelknife.report import build_report": layer_violations,
+    "def later():\n    from kernelknife.app.report import build_report": layer_violations,
     "from kernelknife import KnifeRegressor": layer_violations,
-    "from kernelknife.machine import _same": privacy_violations,
+    "from kernelknife._engine.model import _same": privacy_violations,
     "from kernelknife.datasets._measured import COLON": privacy_violations,
     "def look(path):\n    return path._trace": privacy_violations,
     "def ask(x):\n    return isinstance(x, ExactProblem)": question_violations,

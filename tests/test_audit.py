@@ -91,7 +91,7 @@ def test_the_judge_differentiates_rightly(audit, rng, central_difference, index)
 
 
 @pytest.mark.parametrize(("kernel", "alpha"), [("rbf", 1e-5), ("linear", 1e-4)])
-def test_the_last_polish_never_replaces_a_good_machine(kernel, alpha):
+def test_the_last_polish_never_replaces_a_good_model(kernel, alpha):
     rng = np.random.default_rng(3)
     X = rng.normal(size=(80, 4))
     y = np.where(X[:, 0] ** 2 + 0.7 * rng.normal(size=80) > 1, 1, -1)
@@ -99,7 +99,7 @@ def test_the_last_polish_never_replaces_a_good_machine(kernel, alpha):
     try:
         model.fit(X, y)
     except ConvergenceWarning:
-        # Warnings are errors here; an honest one may be, the machine must be good all the same.
+        # Warnings are errors here; an honest one may be, the model must be good all the same.
         with pytest.warns(ConvergenceWarning):
             model.fit(X, y)
     majority = max(np.mean(y == 1), np.mean(y == -1))
@@ -111,11 +111,11 @@ def test_the_last_polish_never_replaces_a_good_machine(kernel, alpha):
 
 @pytest.mark.parametrize("sparsity", [10.0, 20.0, 40.0])
 @pytest.mark.parametrize("kernel", ["polynomial", "rbf", "matern"])
-def test_a_fit_never_ends_above_the_empty_machine(kernel, sparsity):
+def test_a_fit_never_ends_above_the_empty_model(kernel, sparsity):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 6)), rng.normal(size=60)
     model = KnifeRegressor(kernel, sparsity=sparsity).fit(X, y)
-    # Of standardised targets the best constant costs one per row.
+    # Of standardized targets the best constant costs one per row.
     assert model.objective_ <= 60.0 * (1 + 1e-9)
 
 
@@ -130,11 +130,11 @@ def signal_of_three():
     [lambda X: 1e-200 * X, lambda X: 1e200 * X, lambda X: X + 1e12],
     ids=["1e-200", "1e200", "shifted by 1e12"],
 )
-def test_centres_keep_the_columns_that_the_exact_method_keeps(change):
+def test_centers_keep_the_columns_that_the_exact_method_keeps(change):
     X, y = signal_of_three()
     X = change(X)
     exact = KnifeRegressor(sparsity=4.0).fit(X, y)
-    centres = KnifeRegressor(sparsity=4.0, n_centers=60).fit(X, y)
+    centers = KnifeRegressor(sparsity=4.0, n_centers=60).fit(X, y)
     assert exact.weights_.any()
-    assert np.array_equal(centres.weights_ > 0, exact.weights_ > 0)
-    np.testing.assert_allclose(centres.objective_, exact.objective_, rtol=1e-3)
+    assert np.array_equal(centers.weights_ > 0, exact.weights_ > 0)
+    np.testing.assert_allclose(centers.objective_, exact.objective_, rtol=1e-3)

@@ -15,7 +15,7 @@ from kernelknife import (
     KnifeRegressorCV,
     knife_path,
 )
-from kernelknife._rows import RowsError
+from kernelknife._engine.data import RowsError
 from kernelknife.baselines import SIS, KernelRFE
 from kernelknife.kernels import RBF, Linear, Sigmoid
 
@@ -112,7 +112,7 @@ def test_probabilities_stay_in_the_library_of_the_rows(n_classes, data):
 
 
 def test_a_dask_frame_with_numbers_for_names(data, monkeypatch):
-    monkeypatch.setattr("kernelknife._rows.dask.running_client", lambda: None)
+    monkeypatch.setattr("kernelknife._engine.data.dask.running_client", lambda: None)
     X, y = data
     frame = dd.from_pandas(pd.DataFrame(X, columns=[10, 20, 30, 40]), npartitions=2)
     model = KnifeRegressor(n_centers=30, sparsity=5.0).fit(frame, y)
@@ -121,7 +121,7 @@ def test_a_dask_frame_with_numbers_for_names(data, monkeypatch):
 
 
 def test_what_parquet_and_dask_must_not_cast(data, tmp_path, monkeypatch):
-    monkeypatch.setattr("kernelknife._rows.dask.running_client", lambda: None)
+    monkeypatch.setattr("kernelknife._engine.data.dask.running_client", lambda: None)
     X, y = data
     frame = pd.DataFrame(X, columns=list("abcd")).assign(y=y)
     frame.to_parquet(tmp_path / "numbers.parquet")

@@ -6,7 +6,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from kernelknife import KnifeClassifier, KnifeRegressor
-from kernelknife._problem.hinge import refit_hinge, relative_gap
+from kernelknife._engine.objective.hinge import refit_hinge, relative_gap
 from kernelknife.datasets import make_linear, make_sinusoidal, make_skin_of_orange
 from kernelknife.kernels import Sigmoid
 from kernelknife.losses import SquaredHinge
@@ -145,17 +145,17 @@ def test_an_indefinite_kernel_says_what_to_change(rng):
         model.fit(X, y)
 
 
-def test_huge_values_without_standardisation(data):
+def test_huge_values_without_standardization(data):
     with pytest.raises(ValueError, match=r"overflow inside a kernel.*standardize=True"):
         KnifeRegressor(standardize=False).fit(data[0] * 1e60, data[1])
 
 
-def test_huge_targets_without_standardisation(data):
+def test_huge_targets_without_standardization(data):
     with pytest.raises(ValueError, match=r"y has values up to .*overflow.*standardize=True"):
         KnifeRegressor(standardize=False).fit(data[0], data[1] * 1e60)
 
 
-def test_a_tiny_alpha_ends_the_support_vector_machine_at_its_minimum(data):
+def test_a_tiny_alpha_ends_the_support_vector_model_at_its_minimum(data):
     """SVC alone gives up after its limit of steps; the duality gap tells how far it came."""
     X = data[0]
     y = np.where(X[:, 0] * X[:, 1] > 0, 1.0, -1.0)[:, None]

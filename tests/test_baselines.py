@@ -11,8 +11,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from kernelknife._problem.coefficients import solve_columns
-from kernelknife._problem.factors import DenseMatrix
+from kernelknife._engine.objective.coefficients import solve_columns
+from kernelknife._engine.objective.factors import DenseMatrix
 from kernelknife.baselines import SIS, KernelRFE
 from kernelknife.datasets import make_linear, make_sinusoidal, make_skin_of_orange
 from kernelknife.kernels import RBF, Polynomial

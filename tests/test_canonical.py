@@ -28,13 +28,13 @@ def kernel_of(X, w):
 # -- identities -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n_centers", [None, 50], ids=["exact", "all rows as centres"])
-def test_at_fixed_weights_it_is_regularised_kernel_canonical_correlation(rng, n_centers):
+@pytest.mark.parametrize("n_centers", [None, 50], ids=["exact", "all rows as centers"])
+def test_at_fixed_weights_it_is_regularized_kernel_canonical_correlation(rng, n_centers):
     X, Y = make_tables(rng, n=50, p=5, q=4)
     ours = KnifeCCA(2, weights=(0.5, 0.7), alpha=(0.5, 2.0), n_centers=n_centers).fit(X, Y)
     K, L = kernel_of(X, 0.5), kernel_of(Y, 0.7)
     n = len(X)
-    # a maximises a'KLb with a'(K^2 + alpha K)a = 1, and b with its own penalty: K a solves
+    # a maximizes a'KLb with a'(K^2 + alpha K)a = 1, and b with its own penalty: K a solves
     left = np.linalg.solve(K + 0.5 * np.eye(n), K)
     right = np.linalg.solve(L + 2.0 * np.eye(n), L)
     values, vectors = eig(left @ right)
@@ -111,7 +111,7 @@ def test_units_do_not_matter_and_the_tables_may_change_places(rng):
     assert (swapped.get_support() == model.get_support(table="y")).all()
 
 
-def test_many_rows_go_to_centres(rng):
+def test_many_rows_go_to_centers(rng):
     X, Y = make_tables(rng, n=1510, p=5, q=4)
     model = KnifeCCA(hold_out=0.0).fit(X, Y)
     assert model.get_support(indices=True).tolist() == [1, 4]

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from kernelknife import CCAPathResult, KnifeCCA, knife_cca_path
-from kernelknife._support.progress import Task
+from kernelknife._utils.progress import Task
 from kernelknife.canonical_path import follow_pairs
 
 

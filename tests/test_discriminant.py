@@ -34,7 +34,7 @@ def make_rings(rng, n=150, p=10):
 # -- identities -----------------------------------------------------------------------------------
 
 
-def test_class_scores_are_standardised_over_the_rows(rng):
+def test_class_scores_are_standardized_over_the_rows(rng):
     priors = rng.dirichlet(np.ones(5))
     theta = class_scores(priors)
     assert theta.shape == (5, 4)
@@ -151,12 +151,12 @@ def test_a_row_of_weight_two_is_two_rows(rng):
     assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-5)
 
 
-def test_all_rows_as_centres_are_the_exact_method(rng):
+def test_all_rows_as_centers_are_the_exact_method(rng):
     X, y = make_rings(rng, n=80, p=6)
     options = {"weights": 0.5}
     exact = KnifeDiscriminant(**options).fit(X, y)
-    centred = KnifeDiscriminant(**options, n_centers=80).fit(X, y)
-    assert_allclose(exact.transform(X), centred.transform(X), atol=1e-5)
+    centered = KnifeDiscriminant(**options, n_centers=80).fit(X, y)
+    assert_allclose(exact.transform(X), centered.transform(X), atol=1e-5)
 
 
 # -- the path -------------------------------------------------------------------------------------

@@ -102,7 +102,15 @@ def test_there_is_an_example_that_runs(name):
 
 def test_every_name_of_the_package_is_in_the_interface():
     assert set(kernelknife.__all__) - {"__version__"} <= set(NAMES)
-    for module in ("kernels", "losses", "display", "baselines", "datasets", "storage", "report"):
+    for module in (
+        "kernels",
+        "losses",
+        "inspection",
+        "baselines",
+        "datasets",
+        "app.storage",
+        "app.report",
+    ):
         public = set(importlib.import_module(f"kernelknife.{module}").__all__)
         classes = {name for name in public if inspect.isclass(find(f"{module}.{name}"))}
         listed = {name.rpartition(".")[2] for name in NAMES if name.startswith(f"{module}.")}

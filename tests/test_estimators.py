@@ -193,18 +193,18 @@ def test_several_classes_share_one_weight_vector(loss, rng):
 
 
 def test_groups_stand_or_fall_together(rng):
-    colour, number = rng.integers(0, 4, size=150), rng.normal(size=(150, 3))
-    hot = OneHotEncoder(sparse_output=False).fit_transform(colour[:, None])
+    color, number = rng.integers(0, 4, size=150), rng.normal(size=(150, 3))
+    hot = OneHotEncoder(sparse_output=False).fit_transform(color[:, None])
     other = OneHotEncoder(sparse_output=False).fit_transform(rng.integers(0, 3, size=(150, 1)))
     X = np.hstack([hot, number, other])
-    y = np.where(colour == 2, np.sin(2 * number[:, 0]), number[:, 0])
-    labels = ["colour"] * 4 + ["a", "b", "c"] + ["other"] * 3
+    y = np.where(color == 2, np.sin(2 * number[:, 0]), number[:, 0])
+    labels = ["color"] * 4 + ["a", "b", "c"] + ["other"] * 3
     model = KnifeRegressor(sparsity=2.0, alpha=0.1, feature_groups=labels).fit(X, y)
     assert len(set(model.weights_[:4])) == 1
     assert model.weights_[0] > 0
     assert model.weights_[4] > 0
     assert_allclose(model.weights_[5:], 0.0)
-    named = {"colour": [0, 1, 2, 3], "other": [7, 8, 9]}
+    named = {"color": [0, 1, 2, 3], "other": [7, 8, 9]}
     again = KnifeRegressor(sparsity=2.0, alpha=0.1, feature_groups=named).fit(X, y)
     assert_allclose(again.weights_, model.weights_)
 
@@ -271,7 +271,7 @@ def test_pickle_and_clone(orange):
 def test_prediction_in_blocks_is_prediction(sinusoid, monkeypatch):
     model = KnifeRegressor(sparsity=3.0).fit(*sinusoid)
     whole = model.predict(sinusoid[0])
-    monkeypatch.setattr("kernelknife._rows.arrays.ArrayRows.rows_per_block", lambda *_: 7)
+    monkeypatch.setattr("kernelknife._engine.data.arrays.ArrayRows.rows_per_block", lambda *_: 7)
     assert_allclose(model.predict(sinusoid[0]), whole, rtol=1e-12)
 
 

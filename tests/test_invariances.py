@@ -1,7 +1,7 @@
 """What must not change an answer, for every method and every kind of rows.
 
-The same truths are tested with the exact method and with centres, and with rows in an array, in a
-memory map, in Parquet files and in a Dask array. Centres are given, so that their choice cannot
+The same truths are tested with the exact method and with centers, and with rows in an array, in a
+memory map, in Parquet files and in a Dask array. Centers are given, so that their choice cannot
 differ.
 """
 
@@ -32,7 +32,7 @@ class Kind:
     count: int = 0
 
     def fit(self, X, y, s=None, *, Z=None, classify=False, **options):
-        """Fit from this kind of rows; ``Z`` are centres, the first 25 rows for None."""
+        """Fit from this kind of rows; ``Z`` are centers, the first 25 rows for None."""
         options = {**SETTINGS, **options}
         if self.source != "array":
             # Where the weights start does not depend on the kind of rows: arrays try all starts.
@@ -90,12 +90,12 @@ KINDS = [
 @pytest.fixture(
     scope="module",
     params=KINDS,
-    ids=lambda kind: f"{kind[0]}, {'centres' if kind[1] else 'exact'}",
+    ids=lambda kind: f"{kind[0]}, {'centers' if kind[1] else 'exact'}",
 )
 def kind(request, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("kernelknife._rows.dask.running_client", lambda: None)
-        patch.setattr("kernelknife._rows.arrays.ArrayRows.rows_per_block", lambda *_: CHUNK)
+        patch.setattr("kernelknife._engine.data.dask.running_client", lambda: None)
+        patch.setattr("kernelknife._engine.data.arrays.ArrayRows.rows_per_block", lambda *_: CHUNK)
         yield Kind(*request.param, tmp_path_factory.mktemp("rows"))
 
 
@@ -319,14 +319,14 @@ def test_weights_that_are_no_weights_are_refused(kind, data, labels, weight, cla
         kind.fit(data[0], labels if classify else data[1], np.zeros(N), classify=classify)
 
 
-# -- the rows that carry the machine --------------------------------------------------------------
+# -- the rows that carry the model --------------------------------------------------------------
 
 
 @pytest.mark.parametrize("how", ["kmeans++", "uniform", "leverage"])
 def test_support_counts_the_users_rows(kind, data, how):
     X, y = data
     s = np.ones(N)
-    s[::3] = 0.0  # rows that can be no centres, so that counting the others would show
+    s[::3] = 0.0  # rows that can be no centers, so that counting the others would show
     options = {"n_centers": 20, "centers": how} if kind.centers else {}
     model = KnifeRegressor(**SETTINGS, **options).fit(*kind.rows(X, y, s))
     used = X[s > 0]

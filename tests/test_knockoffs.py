@@ -6,7 +6,7 @@ from joblib import parallel_config
 from numpy.testing import assert_allclose, assert_array_equal
 
 from kernelknife import KnifeClassifier, KnifeKnockoffs, KnifeRegressor
-from kernelknife._rates import knockoff_threshold
+from kernelknife._error_rates import knockoff_threshold
 from kernelknife.knockoffs import path_statistics
 
 TEMPLATES = {

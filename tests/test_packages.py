@@ -43,7 +43,7 @@ def test_the_wheel_holds_the_package_and_nothing_else():
     code = {name for name in names if not name.startswith(f"{NAME}.dist-info/")}
     assert code == MODULES
     assert f"{NAME}.dist-info/licenses/LICENSE" in names
-    assert "kernelknife = kernelknife.cli:main" in scripts
+    assert "kernelknife = kernelknife.app.cli:main" in scripts
     assert facts["Requires-Python"] == ">=3.11"
     core = {
         re.match(r"[a-z-]+", line)[0]

@@ -10,10 +10,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 
 from kernelknife import KnifeClassifier, KnifeRegressor, knife_path
+from kernelknife._engine.search import rank_features
 from kernelknife.datasets import make_sinusoidal, make_skin_of_orange
 from kernelknife.kernels import Sigmoid
 from kernelknife.losses import SquaredHinge
-from kernelknife.path import rank_features
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def test_it_runs_from_nothing_to_where_the_last_feature_leaves(path):
     assert 40 <= len(path) <= 55
     assert_array_equal(path.n_selected, np.count_nonzero(path.weights, axis=1))
     assert np.all((path.weights >= 0) & (path.weights <= 1))
-    assert path.n_solves >= path.solves.sum()
+    assert path.n_factorizations >= path.factorizations.sum()
 
 
 def test_what_has_left_never_returns(path):
@@ -120,7 +120,7 @@ def test_data_frame(sinusoid):
         "n_selected",
         "objective",
         "loss",
-        "solves",
+        "factorizations",
         *names,
     ]
     assert len(frame) == len(path)
@@ -142,8 +142,8 @@ def test_classes_by_the_target_and_by_the_loss():
 def test_single_updates_approximate_the_path(path, sinusoid):
     quick = knife_path(*sinusoid, updates_per_point=1)
     assert set(np.argsort(quick.ranking)[:5]) == set(range(5))
-    assert quick.solves.max() <= 1
-    assert quick.solves.sum() < path.solves.sum()
+    assert quick.factorizations.max() <= 1
+    assert quick.factorizations.sum() < path.factorizations.sum()
 
 
 def test_given_penalties(sinusoid):

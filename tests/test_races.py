@@ -171,7 +171,7 @@ def test_the_page_is_that_of_the_tables(races):
     assert (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8") == races.page.render()
 
 
-def test_the_page_knows_what_fifty_machines_cost(races):
+def test_the_page_knows_what_fifty_models_cost(races):
     small = races.page.read("small")
     assert [row["n"] for row in small if row["what"] == races.page.FLOOR] == ["100", "200", "400"]
 

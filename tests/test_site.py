@@ -33,7 +33,7 @@ PAGES = [
     "generated/kernelknife.KnifeRegressor.html",
 ]
 
-# Pages of one kind share their colours.
+# Pages of one kind share their colors.
 ONE_OF_A_KIND = [
     "index.html",
     "start.html",
@@ -134,7 +134,7 @@ def test_every_card_of_the_gallery_has_a_picture():
     ids=["light", "dark"],
 )
 def test_no_serious_accessibility_violation(browser, scheme, pages, rules):
-    """The dark scheme differs in its colours alone."""
+    """The dark scheme differs in its colors alone."""
     options = {"resultTypes": ["violations"], **({"runOnly": rules} if rules else {})}
     found = []
     for name in pages:

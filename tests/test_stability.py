@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from kernelknife import KnifeClassifier, KnifeRegressor, KnifeRegressorCV, KnifeStability
-from kernelknife._rates import error_bound
+from kernelknife._error_rates import error_bound
 from kernelknife.datasets import make_skin_of_orange
 
 

@@ -26,7 +26,7 @@ NEAR = 0.05  # methods whose recall is within this of the best count as equally 
 SOLVED = 0.9  # recall from which on a problem counts as solved
 GOOD = 0.6  # a problem counts as solvable where some method's recall is above this
 TEMPLATE = Path(__file__).with_suffix(".md").read_text(encoding="utf-8")
-FLOOR = "fifty kernel matrices and factorisations"  # as benchmarks/small.py names its row
+FLOOR = "fifty kernel matrices and factorizations"  # as benchmarks/small.py names its row
 
 
 def read(name):
@@ -155,7 +155,7 @@ def speed(races):
 
 
 def floor_sentence(races, small):
-    """Return a sentence on the least cost of fifty machines beside that of the quickest methods."""
+    """Return a sentence on the least cost of fifty models beside that of the quickest methods."""
     least = {r["n"]: float(r["seconds"]) for r in small if r["what"] == FLOOR}
     lost = [
         (problem, theirs)
@@ -165,7 +165,7 @@ def floor_sentence(races, small):
     above = [p for p, theirs in lost if p[1] in least and least[p[1]] > theirs]
     costs = ", ".join(f"{1000 * seconds:.0f} ms at {n} rows" for n, seconds in least.items())
     return (
-        f"Fifty kernel matrices and factorisations alone take {costs}. On {len(above)} of the "
+        f"Fifty kernel matrices and factorizations alone take {costs}. On {len(above)} of the "
         f"{len(lost)} problems where another method is faster, this is more than its whole time."
     )
 
@@ -521,7 +521,7 @@ def draw(races):
 
 
 def draw_recalls(races):
-    """Draw the table of recalls as a coloured grid."""
+    """Draw the table of recalls as a colored grid."""
     import matplotlib as mpl
     from matplotlib import pyplot as plt
 
@@ -533,8 +533,8 @@ def draw_recalls(races):
             value = races.mean(method, problem, "recall")
             grid[i, j] = np.nan if value is None else value
     figure, axes = plt.subplots(figsize=(9.5, 7.2), layout="constrained")
-    colours = mpl.colormaps["YlGnBu"].with_extremes(bad="#f2f2f2")
-    axes.imshow(grid, vmin=0, vmax=1, cmap=colours, aspect="auto")
+    colors = mpl.colormaps["YlGnBu"].with_extremes(bad="#f2f2f2")
+    axes.imshow(grid, vmin=0, vmax=1, cmap=colors, aspect="auto")
     for i, j in np.ndindex(grid.shape):
         value = grid[i, j]
         text = status(races, methods[i], shown[j]) if np.isnan(value) else f"{value:.2f}"
@@ -625,16 +625,16 @@ def save(figure, name):
 def render():
     """Return the text of the page."""
     races, small = Races(read("races")), read("small")
-    machine = {row["what"]: row["value"] for row in read("races_machine")}
+    computer = {row["what"]: row["value"] for row in read("races_computer")}
     recalls, legend = recall_table(races)
     lost = [(problem, better) for problem, better in behind(races) if better]
     lost_lines = "\n".join(f"- {title(p)}: " + "; ".join(better) + "." for p, better in lost)
     plain = ("processor", "cores", "memory", "system", "python")
-    versions = ", ".join(f"{name} {value}" for name, value in machine.items() if name not in plain)
+    versions = ", ".join(f"{name} {value}" for name, value in computer.items() if name not in plain)
     text = TEMPLATE.format(
-        machine=(
-            f"{machine['processor']}, {machine['cores']} cores, {machine['memory']}, "
-            f"{machine['system']}, Python {machine['python']}; {versions}"
+        computer=(
+            f"{computer['processor']}, {computer['cores']} cores, {computer['memory']}, "
+            f"{computer['system']}, Python {computer['python']}; {versions}"
         ),
         runs=f"{len(races.rows):,}",
         n_methods=len(races.methods),

@@ -1,11 +1,11 @@
 """The methods that race, each with its settings and the reason for them.
 
-Every method is given the same standardised features (and, in a regression, the same standardised
+Every method is given the same standardized features (and, in a regression, the same standardized
 target), the seed, the number of threads, and ``k``, the number of features asked for: methods that
 must be told how many to pick are told the truth. It returns an :class:`Outcome`.
 
 Where the authors recommend a setting, in their documentation or README, it is used as it stands;
-where they leave it open, the choice favours the method, and the docstring says why. The first line
+where they leave it open, the choice favors the method, and the docstring says why. The first line
 of a docstring is the method, the second paragraph its settings and their reason; both are printed
 in the documentation.
 """
@@ -21,7 +21,7 @@ class Outcome:
     """What a method says: the larger a score, the more a feature matters.
 
     ``selected`` is a mask where the method itself decides how many to keep; ``predict`` is its own
-    predictor, on features standardised like those of the fit.
+    predictor, on features standardized like those of the fit.
     """
 
     scores: np.ndarray
@@ -73,7 +73,7 @@ def knife_path_(race, seed, threads):
     """A whole path of 50 penalties, ranked by how long a feature survives; no cross-validation.
 
     Defaults: Gaussian kernel, squared loss or squared hinge, the portfolio of starts; from 1,000
-    rows on 200 centres, as the guide to long tables advises. Its predictor is the machine of the
+    rows on 200 centers, as the guide to long tables advises. Its predictor is the model of the
     path with k features; it makes no selection of its own.
     """
     from kernelknife import knife_path
@@ -98,7 +98,7 @@ def anova_path(race, seed, threads):
 def knife_cv(race, seed, threads):
     """Path, penalty and alpha chosen by cross-validation: what a user gets from ``fit``.
 
-    Defaults of KnifeClassifierCV and KnifeRegressorCV, centres as above.
+    Defaults of KnifeClassifierCV and KnifeRegressorCV, centers as above.
     """
     from kernelknife import KnifeClassifierCV, KnifeRegressorCV
 
@@ -125,9 +125,9 @@ def univariate_f(race, seed, threads):
 
 @method("mutual information", "scikit-learn")
 def mutual_information(race, seed, threads):
-    """Mutual information of each feature with the target, by nearest neighbours.
+    """Mutual information of each feature with the target, by nearest neighbors.
 
-    Defaults, three neighbours. It has neither a selection nor a predictor of its own.
+    Defaults, three neighbors. It has neither a selection nor a predictor of its own.
     """
     from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
 
@@ -135,28 +135,28 @@ def mutual_information(race, seed, threads):
     return Outcome(measure(race.X, race.y, random_state=seed, n_jobs=threads))
 
 
-def _eliminated(race, machine):
+def _eliminated(race, model):
     from sklearn.base import clone
     from sklearn.feature_selection import RFE
 
     if race.X.shape[1] <= 50:
-        found = RFE(machine, n_features_to_select=race.k).fit(race.X, race.y)
+        found = RFE(model, n_features_to_select=race.k).fit(race.X, race.y)
         return Outcome(-found.ranking_.astype(float), None, found.predict)
     # RFE's ``step`` is a share of the features there were at first: 100 of 1,000, down to the last
     # hundred. A tenth of those left, as Guyon and others remove chunks, needs a loop of its own.
     left, gone = np.arange(race.X.shape[1]), []
     while True:
-        machine = clone(machine).fit(race.X[:, left], race.y)
+        model = clone(model).fit(race.X[:, left], race.y)
         if len(left) == race.k:
             break
-        weights = getattr(machine, "coef_", None)
-        sizes = machine.feature_importances_ if weights is None else (weights**2).sum(axis=0)
+        weights = getattr(model, "coef_", None)
+        sizes = model.feature_importances_ if weights is None else (weights**2).sum(axis=0)
         drop = min(len(left) - race.k, max(1, len(left) // 10))
         order = np.argsort(sizes, kind="stable")
         gone = [*left[order[:drop][::-1]], *gone]
         left = left[np.sort(order[drop:])]
     scores = _picked([*left, *gone], race.X.shape[1])
-    return Outcome(scores, None, lambda X: machine.predict(X[:, left]))
+    return Outcome(scores, None, lambda X: model.predict(X[:, left]))
 
 
 @method("RFE, linear SVM", "scikit-learn")
@@ -168,8 +168,8 @@ def rfe_svm(race, seed, threads):
     """
     from sklearn.svm import SVC, SVR
 
-    machine = SVC if race.task == "classification" else SVR
-    return _eliminated(race, machine(kernel="linear"))
+    model = SVC if race.task == "classification" else SVR
+    return _eliminated(race, model(kernel="linear"))
 
 
 def _forest(race, seed, threads, **settings):
@@ -193,18 +193,18 @@ def sequential(race, seed, threads):
     """Forward selection of k features by the cross-validated score of a Gaussian SVM.
 
     SequentialFeatureSelector's defaults (forward, five folds) with SVC's or SVR's (C = 1, gamma =
-    "scale"), which are sensible on standardised features.
+    "scale"), which are sensible on standardized features.
     """
     from sklearn.feature_selection import SequentialFeatureSelector
     from sklearn.svm import SVC, SVR
 
-    machine = SVC() if race.task == "classification" else SVR()
+    model = SVC() if race.task == "classification" else SVR()
     mask = np.ones(race.X.shape[1], dtype=bool)
     if race.k < len(mask):  # it refuses to select all
-        found = SequentialFeatureSelector(machine, n_features_to_select=race.k, n_jobs=threads)
+        found = SequentialFeatureSelector(model, n_features_to_select=race.k, n_jobs=threads)
         mask = found.fit(race.X, race.y).get_support()
-    machine.fit(race.X[:, mask], race.y)
-    return Outcome(mask.astype(float), None, lambda X: machine.predict(X[:, mask]))
+    model.fit(race.X[:, mask], race.y)
+    return Outcome(mask.astype(float), None, lambda X: model.predict(X[:, mask]))
 
 
 @method("GP ARD, scikit-learn", "scikit-learn")
@@ -229,18 +229,18 @@ def gaussian_process(race, seed, threads):
     return Outcome(1.0 / np.atleast_1d(lengths), None, model.predict)
 
 
-def _permuted(race, machine, seed, threads):
+def _permuted(race, model, seed, threads):
     from sklearn.inspection import permutation_importance
     from sklearn.model_selection import train_test_split
 
     kept = race.y if race.task == "classification" else None
     X, X_held, y, y_held = train_test_split(race.X, race.y, random_state=seed, stratify=kept)
-    machine.fit(X, y)
+    model.fit(X, y)
     found = permutation_importance(
-        machine, X_held, y_held, n_repeats=10, random_state=seed, n_jobs=threads
+        model, X_held, y_held, n_repeats=10, random_state=seed, n_jobs=threads
     )
-    machine.fit(race.X, race.y)
-    return Outcome(found.importances_mean, None, machine.predict)
+    model.fit(race.X, race.y)
+    return Outcome(found.importances_mean, None, model.predict)
 
 
 @method("permutation, forest", "scikit-learn")
@@ -279,7 +279,7 @@ def hsic_lasso(race, seed, threads):
     found = HSICLasso()
     found.input(race.X, race.y)
     fit = found.classification if race.task == "classification" else found.regression
-    # It cannot select all features, nor list more neighbours of one than there are.
+    # It cannot select all features, nor list more neighbors of one than there are.
     others = race.X.shape[1] - 1
     fit(min(race.k, others), B=0, n_jobs=threads, max_neighbors=min(10, others))
     return Outcome(_picked(found.get_index()[: race.k], race.X.shape[1]))
@@ -329,7 +329,7 @@ def _gpytorch(race, seed, n_steps, patience):
         with torch.no_grad():
             return model(torch.as_tensor(X, dtype=torch.float32)).mean.numpy()
 
-    return Outcome(1.0 / lengths, None, _labelled(race, scores))
+    return Outcome(1.0 / lengths, None, _labeled(race, scores))
 
 
 def _signed(race):
@@ -337,7 +337,7 @@ def _signed(race):
     return 2.0 * race.y - 1.0 if race.task == "classification" else race.y
 
 
-def _labelled(race, scores):
+def _labeled(race, scores):
     """The predictor of a method that only regresses."""
     if race.task == "classification":
         return lambda X: (np.ravel(scores(X)) > 0).astype(int)
@@ -348,7 +348,7 @@ def _labelled(race, scores):
 def gpytorch_ard(race, seed, threads):
     """An exact Gaussian process with one length per feature, fitted to convergence.
 
-    The regression tutorial's model and optimiser (ScaleKernel of an RBFKernel with ard_num_dims,
+    The regression tutorial's model and optimizer (ScaleKernel of an RBFKernel with ard_num_dims,
     Adam, rate 0.1) with up to 500 steps, until 20 gain less than 0.001: the 50 steps of the
     tutorial, which has one feature, leave fifty lengths on their way (next row). The lengths start
     at the root of the number of features, for the reason given with scikit-learn's. Classes are
@@ -372,7 +372,7 @@ def map_saas(race, seed, threads):
     """A Gaussian process whose prior pushes most lengths to infinity.
 
     EnsembleMapSaasSingleTaskGP with its four global shrinkages, fitted by fit_gpytorch_mll, inputs
-    scaled to the unit cube and outcomes standardised, as the documentation asks. The score is the
+    scaled to the unit cube and outcomes standardized, as the documentation asks. The score is the
     median inverse length of the ensemble. Classes are regressed as -1 and 1: it has no likelihood
     for them. Its prior has an open defect (botorch#3360): the global shrinkage stands on the other
     side of the fraction than in the method's paper and in botorch's fully Bayesian model, so read
@@ -396,7 +396,7 @@ def map_saas(race, seed, threads):
             return model.posterior(torch.as_tensor(X, dtype=torch.double)).mixture_mean.numpy()
 
     scores = np.median(1.0 / lengths.reshape(-1, X.shape[1]), axis=0)
-    return Outcome(scores, None, _labelled(race, mean))
+    return Outcome(scores, None, _labeled(race, mean))
 
 
 @method("himalaya, kernel per feature", "himalaya")
@@ -405,7 +405,7 @@ def himalaya_kernels(race, seed, threads):
 
     MultipleKernelRidgeCV with the "hyper_gradient" solver, which its documentation advises beyond
     about 20 kernels, and "random_search" below; other settings as they are. Gamma is 1, the scale
-    of one standardised feature. The score is the weight of the kernel; classes as -1 and 1.
+    of one standardized feature. The score is the weight of the kernel; classes as -1 and 1.
     """
     from himalaya.kernel_ridge import MultipleKernelRidgeCV
 
@@ -421,7 +421,7 @@ def himalaya_kernels(race, seed, threads):
         random_state=seed,
     ).fit(kernels(race.X, race.X), _signed(race))
 
-    predict = _labelled(race, lambda X: model.predict(kernels(X, race.X)))
+    predict = _labeled(race, lambda X: model.predict(kernels(X, race.X)))
     return Outcome(np.ravel(model.deltas_), None, predict)
 
 
@@ -447,16 +447,16 @@ def _xrfm(race, seed, diagonal):
     model.fit(X, y[:, None], X_held, y_held[:, None])
     matrix = np.asarray(model.collect_best_agops()[0])
     scores = np.diag(matrix) if matrix.ndim == 2 else matrix
-    return Outcome(scores, None, _labelled(race, lambda X: model.predict(X.astype(np.float32))))
+    return Outcome(scores, None, _labeled(race, lambda X: model.predict(X.astype(np.float32))))
 
 
 @method("xRFM", "xrfm")
 def xrfm_full(race, seed, threads):
-    """A kernel machine that feeds the average gradient outer product back into its metric.
+    """A kernel model that feeds the average gradient outer product back into its metric.
 
-    The package's defaults: Laplace kernel ("l2"), bandwidth 10, regularisation 0.001, five
+    The package's defaults: Laplace kernel ("l2"), bandwidth 10, regularization 0.001, five
     iterations; a fifth of the rows held out to choose among them by the squared error, features
-    standardised, as in the README. Classes as -1 and 1. The score is the diagonal of the matrix.
+    standardized, as in the README. Classes as -1 and 1. The score is the diagonal of the matrix.
     """
     return _xrfm(race, seed, False)
 
@@ -595,7 +595,7 @@ def stochastic_gates(race, seed, threads):
 
 @method("MultiSURF", "skrebate")
 def multisurf(race, seed, threads):
-    """Nearest neighbours of a Relief kind: features that differ between near rows of other classes.
+    """Nearest neighbors of a Relief kind: features that differ between near rows of other classes.
 
     Defaults. It scores every feature; it has neither a selection nor a predictor of its own.
     """

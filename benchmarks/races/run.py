@@ -22,7 +22,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 RESULTS = HERE.parent / "results" / "races.csv"
-MACHINE = HERE.parent / "results" / "races_machine.csv"
+COMPUTER = HERE.parent / "results" / "races_computer.csv"
 ENVIRONMENT = HERE / ".venv"
 FIELDS = [
     "method",
@@ -53,11 +53,11 @@ def main():
     check_names(options)
     import worker
 
-    facts = machine_facts()
+    facts = computer_facts()
     if options.fresh:
-        for path in (RESULTS, MACHINE):
+        for path in (RESULTS, COMPUTER):
             path.unlink(missing_ok=True)
-    check_machine(facts)
+    check_computer(facts)
     worker.warm_up()
     done = read_rows()
     if options.again:
@@ -89,7 +89,7 @@ def parse():
 
 
 def check_names(options):
-    """Stop where a method or a problem is not known: a misspelt one is not a result."""
+    """Stop where a method or a problem is not known: a misspelled one is not a result."""
     import peers
     import problems
 
@@ -201,7 +201,7 @@ def commit():
     return git("rev-parse", "--short", "HEAD").strip() + ("-changed" if changed else "")
 
 
-def machine_facts():
+def computer_facts():
     """Return what the figures depend on: processor, memory, versions."""
     import peers
     import psutil
@@ -227,19 +227,19 @@ def machine_facts():
     }
 
 
-def check_machine(facts):
-    """Write the facts beside the rows, or stop where the rows are of another machine."""
-    if not MACHINE.exists():
-        with MACHINE.open("w", newline="") as file:
+def check_computer(facts):
+    """Write the facts beside the rows, or stop where the rows are of another computer."""
+    if not COMPUTER.exists():
+        with COMPUTER.open("w", newline="") as file:
             csv.writer(file).writerows([("what", "value"), *facts.items()])
         return
-    with MACHINE.open(newline="") as file:
+    with COMPUTER.open(newline="") as file:
         known = {row["what"]: row["value"] for row in csv.DictReader(file)}
     other = [f"{name} {known.get(name)}" for name in facts if known.get(name) != facts[name]]
     if other:
         sys.exit(
             f"{RESULTS.name} was measured with {', '.join(other)}, which is not what runs here. "
-            "Times of two machines do not belong in one table: --fresh begins a new one."
+            "Times of two computers do not belong in one table: --fresh begins a new one."
         )
 
 

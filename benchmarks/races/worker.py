@@ -48,8 +48,8 @@ LIBRARIES = (
     "sklearn.inspection",
 )
 QUICK = 2.0  # seconds below which a fit is timed twice: first calls pay for what later ones find
-JUDGE_LIMIT = 120.0  # seconds to predict, and to fit the common machine
-CHOOSE_ROWS = 1000  # most rows on which the common machine chooses its parameters
+JUDGE_LIMIT = 120.0  # seconds to predict, and to fit the common model
+CHOOSE_ROWS = 1000  # most rows on which the common model chooses its parameters
 
 
 def warm_up():
@@ -81,7 +81,7 @@ def run_apart(job, limit):
     fitted, found = False, None
     try:
         with contextlib.suppress(EOFError):
-            # What is measured after the fit, the common machine among it, has time of its own.
+            # What is measured after the fit, the common model among it, has time of its own.
             fitted = here.poll(limit) and here.recv() == "fitted"
             if fitted and here.poll(JUDGE_LIMIT):
                 found = here.recv()
@@ -197,11 +197,11 @@ def error(race, predicted):
 
 def common_error(race, top):
     """Return the test error of a Gaussian SVM on the top features, its parameters by five folds."""
-    machine = SVC if race.task == "classification" else SVR
+    model = SVC if race.task == "classification" else SVR
     grid = {"C": [1.0, 10.0, 100.0], "gamma": [0.3 / race.k, 1.0 / race.k, 3.0 / race.k]}
     X, few = race.X[:, top], slice(CHOOSE_ROWS)
-    best = GridSearchCV(machine(), grid, refit=False).fit(X[few], race.y[few]).best_params_
-    return error(race, machine(**best).fit(X, race.y).predict(race.X_test[:, top]))
+    best = GridSearchCV(model(), grid, refit=False).fit(X[few], race.y[few]).best_params_
+    return error(race, model(**best).fit(X, race.y).predict(race.X_test[:, top]))
 
 
 def _forget_peak():

@@ -12,7 +12,7 @@ import numpy as np
 
 from kernelknife import KnifeClassifier, KnifeRegressorCV, knife_path
 from kernelknife.datasets import make_sinusoidal, make_skin_of_orange
-from kernelknife.display import CVDisplay, KernelDisplay
+from kernelknife.inspection.displays import CVDisplay, KernelDisplay
 
 HERE = Path(__file__).parent
 
@@ -60,19 +60,19 @@ def draw_kernels():
     return figure
 
 
-def draw_stand_ins():
+def draw_substitutes():
     """Return the figure of the guide to correlated columns, from the code of its first snippets."""
     page = (HERE.parent / "guide" / "correlated.md").read_text(encoding="utf-8")
     snippets = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     names = {}
     for code in snippets[:2]:
         exec(compile(code, "correlated.md", "exec"), names)
-    return names["stand_ins"].plot().figure_
+    return names["substitutes"].plot().figure_
 
 
 def main():
     """Write every picture next to this file."""
-    draw_stand_ins().savefig(HERE / "stand_ins.png", dpi=110)
+    draw_substitutes().savefig(HERE / "substitutes.png", dpi=110)
 
     X, y = make_skin_of_orange(100, 46, random_state=0)
     path = knife_path(X, y)

@@ -47,16 +47,16 @@ def draw_sizes(ax):
     votes, races = vote(*table), race(*table)
     ax.axvspan(TRUE + 0.5, COLUMNS + 0.5, color="#f0f0f0", zorder=0)
     place = np.arange(1, COLUMNS + 1)
-    for model, shares, colour, shift, label in (
+    for model, shares, color, shift, label in (
         (votes, votes.selection_probabilities_, STABILITY, -0.15, "stability: share of halves"),
         (races, races.selection_frequency_, KNOCKOFFS, 0.15, "knockoffs: share of draws"),
     ):
         filled = model.support_
-        ax.plot(place[filled] + shift, shares[filled], "o", color=colour, ms=5, label=label)
-        ax.plot(place[~filled] + shift, shares[~filled], "o", color=colour, ms=5, mfc="white")
+        ax.plot(place[filled] + shift, shares[filled], "o", color=color, ms=5, label=label)
+        ax.plot(place[~filled] + shift, shares[~filled], "o", color=color, ms=5, mfc="white")
     ax.axhline(votes.threshold_, color=STABILITY, lw=1, ls="--")
     ax.set_title("effects from strong to weak, then useless columns", fontsize="medium")
-    ax.set_xlabel("column (grey: useless)")
+    ax.set_xlabel("column (gray: useless)")
     ax.set_ylabel("share")
     ax.legend(frameon=False, fontsize="small", loc="upper right", bbox_to_anchor=(1.0, 0.92))
 
@@ -68,8 +68,8 @@ def draw_counts(ax):
     for count in counts:
         table = make(np.ones(count))
         found.append([model.support_[:count].mean() for model in (vote(*table), race(*table))])
-    for i, (colour, label) in enumerate(((STABILITY, "stability"), (KNOCKOFFS, "knockoffs"))):
-        ax.plot(counts, [row[i] for row in found], "o-", color=colour, label=label)
+    for i, (color, label) in enumerate(((STABILITY, "stability"), (KNOCKOFFS, "knockoffs"))):
+        ax.plot(counts, [row[i] for row in found], "o-", color=color, label=label)
     ax.axvline(10, color="#444444", lw=1, ls=":")
     ax.annotate("1 / fdr", (10, 0.02), xytext=(4, 0), textcoords="offset points", fontsize="small")
     ax.set_title("few or many true columns", fontsize="medium")
@@ -81,12 +81,12 @@ def draw_counts(ax):
 def draw_rows(ax):
     """Both need rows."""
     rows = (40, 80, 150, 300)
-    for fit, n_true, colour, label in (
+    for fit, n_true, color, label in (
         (vote, FEW, STABILITY, f"stability, {FEW} true columns"),
         (race, MANY, KNOCKOFFS, f"knockoffs, {MANY} true columns"),
     ):
         found = [fit(*make(np.ones(n_true), n)).support_[:n_true].mean() for n in rows]
-        ax.plot(rows, found, "o-", color=colour, label=label)
+        ax.plot(rows, found, "o-", color=color, label=label)
     ax.set_title("few or many rows", fontsize="medium")
     ax.set_xlabel("rows")
     ax.set_ylabel("share of true columns that is found")
@@ -103,7 +103,7 @@ def draw_copies(ax):
         races = race(*make(np.ones(MANY), copy=copy)).selection_frequency_
         shares.append([votes[0], votes[-1], races[0], races[-1]])
     place = np.arange(len(copies))
-    for i, (colour, style, label) in enumerate(
+    for i, (color, style, label) in enumerate(
         (
             (STABILITY, "o-", "true column, votes"),
             (STABILITY, "o--", "its copy, votes"),
@@ -111,7 +111,7 @@ def draw_copies(ax):
             (KNOCKOFFS, "o--", "its copy, races"),
         )
     ):
-        ax.plot(place, [row[i] for row in shares], style, color=colour, label=label)
+        ax.plot(place, [row[i] for row in shares], style, color=color, label=label)
     ax.set_xticks(place, [str(copy) for copy in copies])
     ax.set_title("a useless copy of a true column", fontsize="medium")
     ax.set_xlabel("correlation with the true column")

@@ -1,23 +1,26 @@
 """Find which features matter when the relation is not linear.
 
 KNIFE (kernel iterative feature extraction) puts a weight between 0 and 1 on every feature
-inside a kernel, penalises the sum of the weights and learns them together with the kernel
-machine. Most weights become exactly zero: what remains is the selection, and the fitted
-machine predicts with it.
+inside a kernel, penalizes the sum of the weights and learns them together with the kernel
+model. Most weights become exactly zero: what remains is the selection, and the fitted
+model predicts with it.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from kernelknife._engine.data.correlated import CorrelatedGroups
+    from kernelknife.app.exploration import explore_table, relate_tables
+    from kernelknife.app.selection import select_features
+    from kernelknife.app.storage import load_model, save_model
     from kernelknife.canonical import KnifeCCA, knife_cca_path
     from kernelknife.canonical_path import CCAPathResult
-    from kernelknife.components import KnifePCA, knife_pca_path
+    from kernelknife.cross_validation import KnifeClassifierCV, KnifeRegressorCV
+    from kernelknife.decomposition import KnifePCA, knife_pca_path
     from kernelknife.discriminant import KnifeDiscriminant, knife_discriminant_path
     from kernelknife.estimators import KnifeClassifier, KnifeRegressor
-    from kernelknife.groups import CorrelatedGroups
     from kernelknife.knockoffs import KnifeKnockoffs
-    from kernelknife.model_selection import KnifeClassifierCV, KnifeRegressorCV
     from kernelknife.path import PathResult, knife_path
     from kernelknife.stability import KnifeStability
 
@@ -37,30 +40,40 @@ __all__ = [
     "KnifeStability",
     "PathResult",
     "__version__",
+    "explore_table",
     "knife_cca_path",
     "knife_discriminant_path",
     "knife_path",
     "knife_pca_path",
+    "load_model",
+    "relate_tables",
+    "save_model",
+    "select_features",
 ]
 
 # Imported on first use, so that `kernelknife --help` need not wait for scikit-learn.
 _HOMES = {
+    "load_model": "app.storage",
+    "save_model": "app.storage",
+    "select_features": "app.selection",
+    "relate_tables": "app.exploration",
+    "explore_table": "app.exploration",
     "CCAPathResult": "canonical_path",
-    "CorrelatedGroups": "groups",
+    "CorrelatedGroups": "_engine.data.correlated",
     "KnifeCCA": "canonical",
     "KnifeClassifier": "estimators",
-    "KnifeClassifierCV": "model_selection",
+    "KnifeClassifierCV": "cross_validation",
     "KnifeDiscriminant": "discriminant",
     "KnifeKnockoffs": "knockoffs",
-    "KnifePCA": "components",
+    "KnifePCA": "decomposition",
     "KnifeRegressor": "estimators",
-    "KnifeRegressorCV": "model_selection",
+    "KnifeRegressorCV": "cross_validation",
     "KnifeStability": "stability",
     "PathResult": "path",
     "knife_cca_path": "canonical",
     "knife_discriminant_path": "discriminant",
     "knife_path": "path",
-    "knife_pca_path": "components",
+    "knife_pca_path": "decomposition",
 }
 
 

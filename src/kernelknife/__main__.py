@@ -1,6 +1,6 @@
 """``python -m kernelknife`` is the ``kernelknife`` command."""
 
-from kernelknife.cli import main
+from kernelknife.app.cli import main
 
 if __name__ == "__main__":
     main()

@@ -1,4 +1,4 @@
-"""Selectors to compare with: sure independence screening, and elimination for kernel machines.
+"""Selectors to compare with: sure independence screening, and elimination for kernel models.
 
 Both are scikit-learn selectors of their own use, with ``ranking_`` and ``support_``.
 """
@@ -8,14 +8,14 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin, f_classif, r_regression
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kernelknife._prepare import check_finite, infer_task, measure_columns, prepare
-from kernelknife._problem.coefficients import solve_columns
-from kernelknife._problem.factors import DenseMatrix
-from kernelknife._rows.arrays import ArrayRows
-from kernelknife._support.checks import check_number
-from kernelknife._support.threads import limited_blas
-from kernelknife.forms import FORMS
+from kernelknife._engine.data import check_finite, infer_task, measure_columns, prepare
+from kernelknife._engine.data.arrays import ArrayRows
+from kernelknife._engine.objective.coefficients import solve_columns
+from kernelknife._engine.objective.factors import DenseMatrix
+from kernelknife._utils.checks import check_number
+from kernelknife._utils.threads import limited_blas
 from kernelknife.kernels import RBF, check_kernel
+from kernelknife.kernels.forms import FORMS
 from kernelknife.losses import LOSSES, Loss, check_loss
 
 __all__ = ["SIS", "KernelRFE"]
@@ -122,12 +122,12 @@ class SIS(_Ranker):
 
 
 class KernelRFE(_Ranker):
-    """Recursive feature elimination for any kernel machine.
+    """Recursive feature elimination for any kernel model.
 
-    The machine is fitted on the remaining features; the feature whose removal changes
+    The model is fitted on the remaining features; the feature whose removal changes
     ``c' K c`` least, the coefficients ``c`` held, is dropped; and so on. This is the method as
-    its authors define it for non-linear machines, where ``sklearn.feature_selection.RFE``
-    asks for coefficients that such machines do not have.
+    its authors define it for non-linear models, where ``sklearn.feature_selection.RFE``
+    asks for coefficients that such models do not have.
 
     Parameters
     ----------
@@ -138,12 +138,12 @@ class KernelRFE(_Ranker):
     loss : str or Loss, default=None
         None is the squared loss for numbers and the squared hinge for classes.
     alpha : float, default=1.0
-        Penalty on the squared norm of the machine.
+        Penalty on the squared norm of the model.
     step : int or list of (int, int), default=1
         Features dropped at a time. A list of pairs ``(above, step)`` drops ``step`` while more
         than ``above`` are left: ``[(500, 50), (100, 10), (0, 1)]`` drops 50, then 10, then 1.
     standardize : bool, default=True
-        Standardise the columns before anything else.
+        Standardize the columns before anything else.
 
     Attributes
     ----------

@@ -3,7 +3,7 @@
 A pair of scores ``f(x)`` and ``g(y)`` goes together if each is predicted well from the other's
 table: up to their scales, ``f`` is the kernel ridge regression of ``g`` on the first table and
 ``g`` that of ``f`` on the second. At fixed weights the best pair is the leading singular pair of
-the two smoothers, which is regularised kernel canonical correlation. The weights are found by
+the two smoothers, which is regularized kernel canonical correlation. The weights are found by
 turns: those of a table by the regression of the other table's scores, with a penalty on their sum.
 A column cannot make up the target that it has to explain, so that the turns do not collapse.
 
@@ -20,9 +20,15 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kernelknife._rows.arrays import ArrayRows
-from kernelknife._rows.opening import refuse_lazy_rows
-from kernelknife._spectral import (
+from kernelknife._components.alternation import (
+    Pair,
+    Side,
+    canonical_pairs,
+    correlate,
+    next_pair,
+    pairs_at,
+)
+from kernelknife._components.eigenproblems import (
     check_fixed_weights,
     check_penalty,
     expand_columns,
@@ -30,15 +36,16 @@ from kernelknife._spectral import (
     seen_columns,
     table_job,
 )
-from kernelknife._support.checks import check_number
-from kernelknife._support.inputs import FLOATS
-from kernelknife._support.progress import Task, root_task
-from kernelknife._support.seeds import draw_seed
-from kernelknife._support.threads import limited_blas
-from kernelknife._support.versions import CallbackSupportMixin, with_callbacks
-from kernelknife._turns import Pair, Side, canonical_pairs, correlate, next_pair, pairs_at
+from kernelknife._engine.data.arrays import ArrayRows
+from kernelknife._engine.data.opening import refuse_lazy_rows
+from kernelknife._engine.model import Model
+from kernelknife._utils.checks import check_number
+from kernelknife._utils.inputs import FLOATS
+from kernelknife._utils.progress import Task, root_task
+from kernelknife._utils.seeds import draw_seed
+from kernelknife._utils.threads import limited_blas
+from kernelknife._utils.versions import CallbackSupportMixin, with_callbacks
 from kernelknife.canonical_path import CCAPathResult, follow_pairs
-from kernelknife.machine import Machine
 from kernelknife.path import check_sparsities
 
 __all__ = ["KnifeCCA", "canonical_pairs", "knife_cca_path"]
@@ -61,16 +68,16 @@ class KnifeCCA(
     kernel : str, Kernel or pair of them, default="rbf"
         See :class:`KnifeRegressor`; a pair has one for each table.
     alpha : float or pair of float, default=1.0
-        Penalty on the squared norm of the machines.
+        Penalty on the squared norm of the models.
     sparsity : float, "auto" or pair of them, default="auto"
         Penalty on the sum of the weights of each table. "auto" is 0.03 times the number of rows: a
         column of weight 1 must explain 3 % of the scores. It is halved where that leaves no column.
     weights : pair of (float or array-like), default=None
         Weights of both tables to keep as they are instead of learning them: all pairs then come
-        from one regularised kernel canonical correlation analysis.
+        from one regularized kernel canonical correlation analysis.
     hold_out : float, default=0.25
         Share of the rows on which the correlation is judged: the pairs are found without these
-        rows, and then once more with all of them. 0 leaves the judgement out.
+        rows, and then once more with all of them. 0 leaves the judgment out.
     n_permutations : int, default=999
         Permutations of the held-out rows that the p-values are made of.
     feature_groups, feature_costs : pair, default=None
@@ -78,12 +85,12 @@ class KnifeCCA(
     solver, standardize : as in KnifeRegressor
         See :class:`KnifeRegressor`.
     n_centers : int, default=None
-        Build the machines on so many centres instead of on all rows. None takes all rows up to
-        1,500 of them, and 300 centres beyond.
+        Build the models on so many centers instead of on all rows. None takes all rows up to
+        1,500 of them, and 300 centers beyond.
     centers, memory_budget, max_iter, tol : as in KnifeRegressor
         See :class:`KnifeRegressor`.
     random_state : int, RandomState or None, default=None
-        For the rows that are held out, permutations and centres; None makes every fit the same.
+        For the rows that are held out, permutations and centers; None makes every fit the same.
 
     Attributes
     ----------
@@ -321,7 +328,7 @@ class KnifeCCA(
         self.correlations_ = np.array([pair.correlation for pair in pairs])
         self.sparsities_ = np.array([pair.sparsities for pair in pairs])
         self.n_iter_ = max(pair.n_rounds for pair in pairs)
-        self._machines = tuple(zip(*(pair.machines for pair in pairs), strict=True))
+        self._models = tuple(zip(*(pair.models for pair in pairs), strict=True))
 
     # -- selection --------------------------------------------------------------------
 
@@ -370,7 +377,7 @@ class KnifeCCA(
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=FLOATS, ensure_all_finite=False)
-        ours = _scores_of(self._machines[0], X)
+        ours = _scores_of(self._models[0], X)
         if y is None:
             return ours
         y = _second_table(y)
@@ -378,7 +385,7 @@ class KnifeCCA(
             raise ValueError(
                 f"y has {y.shape[1]} columns, the model was fitted on {self.n_y_features_in_}."
             )
-        return ours, _scores_of(self._machines[1], y)
+        return ours, _scores_of(self._models[1], y)
 
     def score(self, X: Any, y: Any) -> float:
         """Return the mean correlation of the pairs over some rows.
@@ -418,9 +425,9 @@ def _both(value: Any, name: str) -> tuple[Any, Any]:
     return value[0], value[1]
 
 
-def _scores_of(machines: tuple[Machine, ...], table: np.ndarray) -> np.ndarray:
-    with limited_blas(max(len(table), *(len(machine.vectors) for machine in machines))):
-        return np.column_stack([machine.scores(ArrayRows(table)) for machine in machines])
+def _scores_of(models: tuple[Model, ...], table: np.ndarray) -> np.ndarray:
+    with limited_blas(max(len(table), *(len(model.vectors) for model in models))):
+        return np.column_stack([model.scores(ArrayRows(table)) for model in models])
 
 
 def knife_cca_path(

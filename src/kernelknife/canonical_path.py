@@ -3,7 +3,7 @@
 One number, the sparsity of a point, times a fixed ratio is the penalty of each table. The path is
 begun at a moderate penalty, where the pair is found from several starts as a single fit does: with
 hardly any penalty, noise can make pairs that correlate as well as the true one. From there every
-point begins at its neighbour. Upwards columns can only leave; downwards they may come back in.
+point begins at its neighbor. Upwards columns can only leave; downwards they may come back in.
 """
 
 from collections.abc import Callable, Iterator
@@ -13,13 +13,21 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from kernelknife._search.grid import penalties_beyond, penalty_lower_bound
-from kernelknife._spectral import dependence_scores, with_targets
-from kernelknife._support.checks import check_number
-from kernelknife._support.optional import import_optional
-from kernelknife._support.progress import SILENT, Task
-from kernelknife._turns import AUTO_SHARE, MOST_HALVINGS, MOST_ROUNDS, Pair, Side, Turns, find_turns
-from kernelknife.path import rank_features
+from kernelknife._components.alternation import (
+    AUTO_SHARE,
+    MOST_HALVINGS,
+    MOST_ROUNDS,
+    Pair,
+    Side,
+    Turns,
+    find_turns,
+)
+from kernelknife._components.eigenproblems import dependence_scores, with_targets
+from kernelknife._engine.search import rank_features
+from kernelknife._engine.search.grid import penalties_beyond, penalty_lower_bound
+from kernelknife._utils.checks import check_number
+from kernelknife._utils.optional import import_optional
+from kernelknife._utils.progress import SILENT, Task
 
 __all__ = ["CCAPathResult", "PairPoint", "follow_pairs"]
 
@@ -125,7 +133,7 @@ def _begin(
 def _walk(
     begun: Turns, ratio: tuple[float, float], sparsities: Iterator[float], task: Task, *, warm: bool
 ) -> list[PairPoint]:
-    """Return points that begin at their neighbours, until no pair is left."""
+    """Return points that begin at their neighbors, until no pair is left."""
     points: list[PairPoint] = []
     turns = begun
     for sparsity in sparsities:
@@ -387,7 +395,7 @@ class CCAPathResult:
     def plot(
         self, *, sparsity: float | None = None, axes: Any = None, line_kwargs: Any = None
     ) -> Any:
-        """Draw the path; see :class:`kernelknife.display.CCAPathDisplay`.
+        """Draw the path; see :class:`kernelknife.inspection.displays.CCAPathDisplay`.
 
         Parameters
         ----------
@@ -403,6 +411,6 @@ class CCAPathResult:
         CCAPathDisplay
             The picture.
         """
-        from kernelknife.display import CCAPathDisplay
+        from kernelknife.inspection.displays import CCAPathDisplay
 
         return CCAPathDisplay.from_path(self, sparsity=sparsity, axes=axes, line_kwargs=line_kwargs)

@@ -25,12 +25,7 @@ from sklearn.base import (
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.validation import validate_data
 
-from kernelknife._fitting import STARTS, Job, make_solver, trace_path, warn_not_converged
-from kernelknife._prepare import measure_targets
-from kernelknife._rows.arrays import ArrayRows
-from kernelknife._rows.opening import check_sample_weight, refuse_lazy_rows
-from kernelknife._search import StartSettings, find_weights, solve_for_count
-from kernelknife._spectral import (
+from kernelknife._components.eigenproblems import (
     TableSelector,
     check_count,
     check_fixed_weights,
@@ -40,17 +35,22 @@ from kernelknife._spectral import (
     table_job,
     with_targets,
 )
-from kernelknife._support.checks import check_number
-from kernelknife._support.inputs import FLOATS
-from kernelknife._support.progress import Task, root_task
-from kernelknife._support.seeds import draw_seed
-from kernelknife._support.threads import limited_blas
-from kernelknife._support.versions import CallbackSupportMixin, with_callbacks
+from kernelknife._engine.data import measure_targets
+from kernelknife._engine.data.arrays import ArrayRows
+from kernelknife._engine.data.opening import check_sample_weight, refuse_lazy_rows
+from kernelknife._engine.fitting import STARTS, Job, make_solver, trace_path, warn_not_converged
+from kernelknife._engine.model import build_model
+from kernelknife._engine.search import StartSettings, find_weights, solve_for_count
+from kernelknife._engine.solvers import Solution
+from kernelknife._utils.checks import check_number
+from kernelknife._utils.inputs import FLOATS
+from kernelknife._utils.progress import Task, root_task
+from kernelknife._utils.seeds import draw_seed
+from kernelknife._utils.threads import limited_blas
+from kernelknife._utils.versions import CallbackSupportMixin, with_callbacks
+from kernelknife.cross_validation import KnifeRegressorCV
 from kernelknife.estimators import KnifeRegressor
-from kernelknife.machine import build_machine
-from kernelknife.model_selection import KnifeRegressorCV
 from kernelknife.path import PathResult, check_sparsities
-from kernelknife.solvers import Solution
 
 __all__ = ["KnifeDiscriminant", "knife_discriminant_path"]
 
@@ -114,7 +114,7 @@ class KnifeDiscriminant(
     kernel : str or Kernel, default="rbf"
         See :class:`KnifeRegressor`.
     alpha : float or "auto", default=1.0
-        Penalty on the squared norm of the machine. "auto" chooses it together with an automatic
+        Penalty on the squared norm of the model. "auto" chooses it together with an automatic
         ``sparsity``, as :class:`KnifeRegressorCV` does.
     sparsity : float or "auto", default=1.0
         Penalty on the sum of the weights; the larger, the fewer columns. "auto" chooses it by the
@@ -126,12 +126,12 @@ class KnifeDiscriminant(
     solver, start, standardize, feature_groups, feature_costs : as in KnifeRegressor
         See :class:`KnifeRegressor`.
     n_centers : int, default=None
-        Build the machine on so many centres instead of on all rows. None takes all rows up to
-        1,500 of them, and 300 centres beyond.
+        Build the model on so many centers instead of on all rows. None takes all rows up to
+        1,500 of them, and 300 centers beyond.
     centers, memory_budget, max_iter, tol : as in KnifeRegressor
         See :class:`KnifeRegressor`.
     random_state : int, RandomState or None, default=None
-        For centres and folds; None makes every fit the same.
+        For centers and folds; None makes every fit the same.
 
     Attributes
     ----------
@@ -140,7 +140,7 @@ class KnifeDiscriminant(
     weights_ : ndarray of shape (n_features,)
         Weights of the columns, many of them exactly zero.
     eigenvalues_ : ndarray of shape (n_classes - 1,)
-        Share of the variance of each scale of class scores that the machine explains, the largest
+        Share of the variance of each scale of class scores that the model explains, the largest
         first.
     scalings_ : ndarray of shape (n_classes, n_classes - 1)
         The score of each class on each scale, ``theta``.
@@ -345,10 +345,10 @@ class KnifeDiscriminant(
 
     def _publish(self, job: Job, solution: Solution, scoring: Scoring) -> None:
         """Set the fitted attributes from the weights of a solution."""
-        machine = build_machine(job.prepared, job.built, solution.w, solution.C, solution.b)
-        fitted = machine.scores(job.prepared.rows)
+        model = build_model(job.prepared, job.built, solution.w, solution.C, solution.b)
+        fitted = model.scores(job.prepared.rows)
         s = scoring.sample_weight
-        # The scales are turned to where the machine explains most; for two classes there is one.
+        # The scales are turned to where the model explains most; for two classes there is one.
         explained = scoring.targets.T @ (s[:, None] * fitted) / s.sum()
         values, turn = np.linalg.eigh(0.5 * (explained + explained.T))
         values, turn = values[::-1], turn[:, ::-1]
@@ -366,9 +366,7 @@ class KnifeDiscriminant(
         self.n_features_in_ = job.prepared.n_features
         if job.prepared.rows.names is not None:
             self.feature_names_in_ = job.prepared.rows.names
-        self._machine = replace(
-            machine, coef=machine.coef @ turn, intercept=machine.intercept @ turn
-        )
+        self._model = replace(model, coef=model.coef @ turn, intercept=model.intercept @ turn)
 
     # -- scores and classes -----------------------------------------------------------
 
@@ -457,7 +455,7 @@ class KnifeDiscriminant(
 def class_scores(priors: np.ndarray) -> np.ndarray:
     """Return scores of classes on one scale fewer: mean 0 and covariance I over the rows.
 
-    Two classes get the standardised code of -1 and +1.
+    Two classes get the standardized code of -1 and +1.
     """
     g = len(priors)
     root = np.sqrt(priors)
@@ -489,7 +487,7 @@ def knife_discriminant_path(
     kernel : str or Kernel, default="rbf"
         See :class:`KnifeDiscriminant`.
     alpha : float, default=1.0
-        Penalty on the squared norm of the machine, the same along the path.
+        Penalty on the squared norm of the model, the same along the path.
     sparsities : int or array-like, default=50
         Number of points, or increasing penalties, as in :func:`knife_path`.
     sample_weight : array-like of shape (n_samples,), default=None

@@ -9,7 +9,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kernelknife._fitting import (
+from kernelknife._engine.data import Rows, column_names, measure_columns, open_rows_to_predict
+from kernelknife._engine.fitting import (
     ProbabilityMethod,
     empty_objective,
     make_solver,
@@ -21,17 +22,21 @@ from kernelknife._fitting import (
     solve_job,
     warn_not_converged,
 )
-from kernelknife._prepare import column_names, measure_columns
-from kernelknife._rows import Rows, open_rows_to_predict
-from kernelknife._support.inputs import FLOATS, explained_texts, make_dense
-from kernelknife._support.progress import root_task
-from kernelknife._support.selecting import SelectedFeatures
-from kernelknife._support.threads import limited_blas
-from kernelknife._support.versions import CallbackSupportMixin, with_callbacks
-from kernelknife.effects import Effect, EffectTable, decompose, evaluate_effect, rank_effects
-from kernelknife.machine import Machine
-from kernelknife.solvers import Outcome, Solution
-from kernelknife.stand_ins import StandIns
+from kernelknife._engine.model import Model
+from kernelknife._engine.solvers import Outcome, Solution
+from kernelknife._utils.inputs import FLOATS, explained_texts, make_dense
+from kernelknife._utils.progress import root_task
+from kernelknife._utils.selecting import SelectedFeatures
+from kernelknife._utils.threads import limited_blas
+from kernelknife._utils.versions import CallbackSupportMixin, with_callbacks
+from kernelknife.inspection.effects import (
+    Effect,
+    EffectTable,
+    decompose,
+    evaluate_effect,
+    rank_effects,
+)
+from kernelknife.inspection.substitutes import Substitutes, find_substitutes
 
 __all__ = ["KnifeClassifier", "KnifeRegressor"]
 
@@ -90,13 +95,13 @@ class _BaseKnife(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEsti
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    _machine: Machine
+    _model: Model
 
     # -- fitting ----------------------------------------------------------------------
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "_BaseKnife":
-        """Find the weights and fit the machine.
+        """Find the weights and fit the model.
 
         Parameters
         ----------
@@ -122,7 +127,7 @@ class _BaseKnife(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEsti
                 solution = relax_solution(self, job, solution)
             publish(self, job, solution, results)
             if self.objective_ > empty_objective(job):
-                # The smooth loss in its place liked this machine better than the loss itself.
+                # The smooth loss in its place liked this model better than the loss itself.
                 nothing = job.problem.solve(np.zeros(job.problem.n_weights))
                 solution = Solution.at(nothing, solution.sparsity, nothing.smooth)
                 publish(self, job, solution, results)
@@ -148,7 +153,7 @@ class _BaseKnife(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEsti
         """Return the kernel matrix of ``X`` with equal and with the fitted weights.
 
         The equal weights are those that the scaled start gives to all features, on columns
-        standardised by ``X`` itself.
+        standardized by ``X`` itself.
 
         Parameters
         ----------
@@ -163,17 +168,17 @@ class _BaseKnife(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEsti
         check_is_fitted(self)
         rows = self._rows_to_predict(X)
         sample, _ = rows.load()
-        machine, kernel = self._machine, self._machine.kernel
+        model, kernel = self._model, self._model.kernel
         columns, _ = measure_columns(
             rows, standardize=self.standardize, center=kernel.translation_invariant
         )
         Z = columns.take(sample.X)
         before = kernel(Z, Z, np.full(Z.shape[1], 0.5 / Z.shape[1]))
-        return before, machine.kernel_matrix(sample.X)
+        return before, model.kernel_matrix(sample.X)
 
-    # -- stand-ins --------------------------------------------------------------------
+    # -- substitutes --------------------------------------------------------------------
 
-    def stand_ins(
+    def substitutes(
         self,
         X: Any,
         y: Any,
@@ -182,13 +187,13 @@ class _BaseKnife(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEsti
         n_candidates: int = 8,
         folds: Any = 5,
         random_state: int = 0,
-    ) -> StandIns:
+    ) -> Substitutes:
         """Find columns that could take the place of the selected ones.
 
         Each selected column is forbidden, together with other selected columns that say the same,
-        and the machine is solved again from where it is with nothing and with each of a few
+        and the model is solved again from where it is with nothing and with each of a few
         candidates in its place: columns that are correlated with it, and columns that the gradient
-        asks for. All of these machines are fitted on some folds and judged on another one, and the
+        asks for. All of these models are fitted on some folds and judged on another one, and the
         judged rows do not help to find candidates. Beyond 50 selected columns the heaviest are
         looked at.
 
@@ -206,19 +211,20 @@ class _BaseKnife(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEsti
 
         Returns
         -------
-        StandIns
+        Substitutes
             One place for every selected column.
         """
         check_is_fitted(self)
         if not self.learn_weights:
-            return StandIns(())  # every column is in use, and none is left to stand in
+            return Substitutes(())  # every column is in use, and none is left to stand in
         job = prepare_job(clone(self), X, y, sample_weight)
         if job.prepared.n_features != self.n_features_in_:
             raise ValueError(
                 f"X has {job.prepared.n_features} columns, the estimator was fitted on "
                 f"{self.n_features_in_}."
             )
-        return job.find_stand_ins(
+        return find_substitutes(
+            job,
             make_solver(self),
             job.prepared.weight_values(self.weights_),
             0.0 if self.relax else self.sparsity_,
@@ -242,7 +248,7 @@ class _BaseKnife(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEsti
             first.
         """
         check_is_fitted(self)
-        return rank_effects(self._machine, self._column_names())
+        return rank_effects(self._model, self._column_names())
 
     def effect(self, *columns: Any) -> Effect:
         """Return one effect on a grid of values, for additive and ANOVA kernels.
@@ -259,7 +265,7 @@ class _BaseKnife(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEsti
             The grid of every column and the values on it.
         """
         check_is_fitted(self)
-        return evaluate_effect(self._machine, self._column_names(), columns)
+        return evaluate_effect(self._model, self._column_names(), columns)
 
     def effect_values(self, X: Any) -> tuple[np.ndarray, dict[tuple[str, ...], np.ndarray]]:
         """Return every effect at given rows, for additive and ANOVA kernels.
@@ -279,11 +285,11 @@ class _BaseKnife(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEsti
         """
         check_is_fitted(self)
         sample, _ = self._rows_to_predict(X).load()
-        machine, names = self._machine, self._column_names()
-        constant, effects = decompose(machine, machine.columns.take(sample.X))
-        scale, center = machine.targets.scale, machine.targets.center
+        model, names = self._model, self._column_names()
+        constant, effects = decompose(model, model.columns.take(sample.X))
+        scale, center = model.targets.scale, model.targets.center
         named = {
-            tuple(str(names[machine.columns.index[j]]) for j in chosen): values * scale
+            tuple(str(names[model.columns.index[j]]) for j in chosen): values * scale
             for chosen, values in effects.items()
         }
         return constant * scale + center, named
@@ -317,15 +323,15 @@ class _BaseKnife(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEsti
             One prediction per row.
         """
         rows = self._rows_to_predict(X)
-        with limited_blas(max(rows.shape[0], len(self._machine.vectors))):
-            return self._machine.predict(rows)
+        with limited_blas(max(rows.shape[0], len(self._model.vectors))):
+            return self._model.predict(rows)
 
 
 class KnifeRegressor(RegressorMixin, _BaseKnife):
     """Kernel regression that finds which features matter.
 
     A weight between 0 and 1 sits on every feature inside a kernel and is learned together
-    with the kernel machine; most weights become exactly zero.
+    with the kernel model; most weights become exactly zero.
 
     Parameters
     ----------
@@ -338,7 +344,7 @@ class KnifeRegressor(RegressorMixin, _BaseKnife):
         "squared" (what None stands for), "huber", or an object from
         :mod:`kernelknife.losses`.
     alpha : float, default=1.0
-        Penalty on the squared norm of the machine, as in ``KernelRidge``.
+        Penalty on the squared norm of the model, as in ``KernelRidge``.
     sparsity : float or "auto", default=1.0
         Penalty on the sum of the weights; the larger, the fewer features. It is weighed against
         a sum over rows, so that a given number means less and less as the rows grow. "auto" means
@@ -348,10 +354,10 @@ class KnifeRegressor(RegressorMixin, _BaseKnife):
         Exactly this many features (or groups) instead of a ``sparsity``, taken from the
         feature path.
     relax : bool, default=False
-        Whether to refit the machine without the penalty on the weights, once that has selected
+        Whether to refit the model without the penalty on the weights, once that has selected
         the features: the selection stays, the weights are no longer shrunk.
     learn_weights : bool, default=True
-        False keeps the weights of ``start``, equal ones unless it gives others: a kernel machine
+        False keeps the weights of ``start``, equal ones unless it gives others: a kernel model
         of all columns, to compare with.
     class_weight : None
         For :class:`KnifeClassifier` only; a regressor refuses everything else.
@@ -365,9 +371,9 @@ class KnifeRegressor(RegressorMixin, _BaseKnife):
     n_starts : int, default=0
         Random starts to add.
     standardize : bool, default=True
-        Standardise the columns of X, and y, so that units do not matter.
+        Standardize the columns of X, and y, so that units do not matter.
     fit_intercept : bool, default=True
-        Whether the machine has a constant that is not penalised.
+        Whether the model has a constant that is not penalized.
     feature_groups : array-like of shape (n_features,), dict, "correlated" or \
 CorrelatedGroups, default=None
         Columns that share one weight, such as the one-hot columns of one variable: a label
@@ -377,17 +383,17 @@ CorrelatedGroups, default=None
     feature_costs : array-like of shape (n_features,), default=None
         Factors of the penalty on each column's weight.
     n_centers : int, default=None
-        Build the machine on so many centres instead of on all rows: memory no longer grows
+        Build the model on so many centers instead of on all rows: memory no longer grows
         with the square of the rows. None is the exact method where it fits. A linear kernel
         takes at least as many as there are columns, or rows where these are fewer.
     centers : {"kmeans++", "uniform", "leverage"} or array-like of shape (m, p), \
 default="kmeans++"
-        How to choose the centres, or the centres themselves.
+        How to choose the centers, or the centers themselves.
     refresh_centers : bool, default=False
         Whether ``fit`` chooses them anew in the geometry of the weights once these are found.
-        Paths, given centres and an exact number of features keep theirs.
+        Paths, given centers and an exact number of features keep theirs.
     memory_budget : float, default=2**31
-        Most bytes of a kernel matrix of all rows; beyond, 1,000 centres are used, with a
+        Most bytes of a kernel matrix of all rows; beyond, 1,000 centers are used, with a
         warning.
     max_iter : int, default=None
         Limit of steps in the weights; None is the solver's own, 200 or 1000.
@@ -408,12 +414,12 @@ default="kmeans++"
     ranking_ : ndarray of int of shape (n_features,)
         1 for the selected features, 2 for the others.
     support_vectors_rows_, support_vectors_, dual_coef_, intercept_ : ndarray
-        The machine: numbers of the rows with a coefficient (of the given centres, where these
-        were given), those rows in the selected columns (standardised), coefficients,
+        The model: numbers of the rows with a coefficient (of the given centers, where these
+        were given), those rows in the selected columns (standardized), coefficients,
         intercepts.
     objective_ : float
-        Objective at the returned machine, recomputed from it, with the penalty on the weights
-        even where these were refitted without it. With centres it includes a ridge
+        Objective at the returned model, recomputed from it, with the penalty on the weights
+        even where these were refitted without it. With centers it includes a ridge
         on the coefficients of ``1e-11`` times the loss's largest second derivative, the total
         sample weight and the mean squared diagonal of the kernel, which keeps the normal
         equations definite.
@@ -421,8 +427,8 @@ default="kmeans++"
         Objective by iteration, from the best start; it never rises.
     starts_ : list of (str, ndarray)
         Name and history of every start.
-    n_iter_, n_solves_ : int
-        Steps from the best start, and factorisations of the coefficient system in all.
+    n_iter_, n_factorizations_ : int
+        Steps from the best start, and factorizations of the coefficient system in all.
     converged_ : bool
         Whether the weights and the coefficients satisfy their optimality conditions to ``tol``.
         For the linear and the additive kernel, which are convex, the minimum is then the global
@@ -465,7 +471,7 @@ class KnifeClassifier(ClassifierMixin, _BaseKnife):
     """Kernel classification that finds which features matter.
 
     A weight between 0 and 1 sits on every feature inside a kernel and is learned together
-    with the kernel machine; most weights become exactly zero. More than two classes get one
+    with the kernel model; most weights become exactly zero. More than two classes get one
     score column each (one class against the rest) and share one weight vector.
 
     Parameters
@@ -476,7 +482,7 @@ class KnifeClassifier(ClassifierMixin, _BaseKnife):
         "squared_hinge" (what None stands for), "huberized_hinge", "hinge", "logistic", or an
         object from :mod:`kernelknife.losses`.
     alpha : float, default=1.0
-        Penalty on the squared norm of the machine; ``SVC``'s ``C`` is ``1 / (2 alpha)``.
+        Penalty on the squared norm of the model; ``SVC``'s ``C`` is ``1 / (2 alpha)``.
     sparsity, n_features_to_select, relax, learn_weights : as in KnifeRegressor
         See :class:`KnifeRegressor`.
     class_weight : dict or "balanced", default=None
@@ -523,14 +529,14 @@ class KnifeClassifier(ClassifierMixin, _BaseKnife):
             The scores; the larger, the surer the class.
         """
         rows = self._rows_to_predict(X)
-        with limited_blas(max(rows.shape[0], len(self._machine.vectors))):
-            return self._machine.decisions(rows)
+        with limited_blas(max(rows.shape[0], len(self._model.vectors))):
+            return self._model.decisions(rows)
 
     @ProbabilityMethod
     def predict_proba(self, X: Any) -> Any:
         """Return class probabilities, for a loss that has them (logistic).
 
-        Beyond two classes they are those of each class against the rest, normalised.
+        Beyond two classes they are those of each class against the rest, normalized.
 
         Parameters
         ----------
@@ -543,5 +549,5 @@ class KnifeClassifier(ClassifierMixin, _BaseKnife):
             One probability per class; those of a row add up to 1.
         """
         rows = self._rows_to_predict(X)
-        with limited_blas(max(rows.shape[0], len(self._machine.vectors))):
-            return self._machine.probabilities(rows, resolved_loss(self))
+        with limited_blas(max(rows.shape[0], len(self._model.vectors))):
+            return self._model.probabilities(rows, resolved_loss(self))

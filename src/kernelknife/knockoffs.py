@@ -12,14 +12,14 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from kernelknife._fitting import check_arrays, prepare_job, trace_path
-from kernelknife._prepare import check_costs
-from kernelknife._rates import (
+from kernelknife._engine.data import check_costs, refuse_lazy_rows
+from kernelknife._engine.fitting import check_arrays, prepare_job, trace_path
+from kernelknife._error_rates import (
     ConditionalKnockoffs,
     CopulaColumn,
     GaussianKnockoffs,
     bounded_columns,
-    derandomised_e_values,
+    derandomized_e_values,
     e_bh_q_values,
     equicorrelated,
     knockoff_threshold,
@@ -31,12 +31,11 @@ from kernelknife._rates import (
     signed_maximum,
     strong_pairs,
 )
-from kernelknife._rows import refuse_lazy_rows
-from kernelknife._support.checks import check_number
-from kernelknife._support.progress import SILENT, Task, root_task
-from kernelknife._support.seeds import draw_seed
-from kernelknife._support.threads import limited_blas
-from kernelknife._support.versions import CallbackSupportMixin, with_callbacks
+from kernelknife._utils.checks import check_number
+from kernelknife._utils.progress import SILENT, Task, root_task
+from kernelknife._utils.seeds import draw_seed
+from kernelknife._utils.threads import limited_blas
+from kernelknife._utils.versions import CallbackSupportMixin, with_callbacks
 from kernelknife.kernels import check_kernel
 from kernelknife.path import PathResult
 from kernelknife.stability import find_twins, make_template, warn_constant
@@ -156,7 +155,7 @@ class KnifeKnockoffs(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     A. Spector and L. Janson (2022), Powerful knockoffs via minimizing reconstructability, Annals of
     Statistics 50, 252-276.
 
-    Z. Ren and R. F. Barber (2024), Derandomised knockoffs: leveraging e-values for false discovery
+    Z. Ren and R. F. Barber (2024), Derandomized knockoffs: leveraging e-values for false discovery
     rate control, Journal of the Royal Statistical Society B 86, 122-154.
 
     Examples
@@ -333,7 +332,7 @@ class KnifeKnockoffs(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         """Set what follows from the statistics."""
         among = self.statistics_[:, varying]
         self.e_values_ = np.zeros(self.n_features_in_)
-        self.e_values_[varying] = derandomised_e_values(among, self.fdr)
+        self.e_values_[varying] = derandomized_e_values(among, self.fdr)
         self.q_values_ = np.ones(self.n_features_in_)
         self.q_values_[varying] = e_bh_q_values(self.e_values_[varying])
         self.support_ = np.zeros(self.n_features_in_, dtype=bool)
@@ -390,7 +389,7 @@ class Forge:
     Attributes
     ----------
     law : GaussianKnockoffs, ConditionalKnockoffs or None
-        Of standardised columns, or of their normal scores. None where values are tied: scores then
+        Of standardized columns, or of their normal scores. None where values are tied: scores then
         differ from draw to draw, and every draw gets a law of its own.
     choose : callable
         Returns the entries of ``s`` for a correlation matrix.
@@ -504,7 +503,7 @@ def _follow(
 
 
 def _residuals(path: PathResult, columns: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return what a machine of few columns on the path leaves to explain, one column per output."""
+    """Return what a model of few columns on the path leaves to explain, one column per output."""
     few = np.flatnonzero(path.n_selected <= COLUMNS_PER_ROW * len(y))
     model = path.model(int(few[0]) if len(few) else len(path) - 1)
     if path.task == "regression":

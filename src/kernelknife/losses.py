@@ -1,6 +1,6 @@
 """Convex losses on the score scale.
 
-A loss is pointwise and vectorised: ``value``, ``gradient`` and ``curvature`` take the
+A loss is pointwise and vectorized: ``value``, ``gradient`` and ``curvature`` take the
 target ``y`` and the score ``f`` of the same shape. The problem takes the sum over rows
 and columns, for every loss alike, as the paper, ``KernelRidge`` and ``SVC`` do.
 Classification losses see ``y`` in {-1, +1}: one column for two classes, one column per
@@ -37,8 +37,8 @@ import numpy as np
 from scipy.special import expit
 from sklearn.base import BaseEstimator
 
-from kernelknife._support.arrays import namespace, nonnegative
-from kernelknife._support.checks import check_number, resolve
+from kernelknife._utils.arrays import namespace, nonnegative
+from kernelknife._utils.checks import check_number, resolve
 
 __all__ = [
     "LOSSES",
@@ -71,7 +71,7 @@ class Loss(BaseEstimator, ABC):
         The smooth loss that the weights are found with, for a loss that is not smooth;
         the coefficients are then refitted with the loss itself.
     robust : bool
-        Whether to standardise targets by median and median absolute deviation.
+        Whether to standardize targets by median and median absolute deviation.
     probability : callable or None
         For losses whose scores are log-odds, ``probability(f)`` gives P(y = +1).
 
@@ -179,7 +179,7 @@ class HuberLoss(Loss):
     ----------
     delta : float, default=1.345
         Where the loss turns linear, in robust standard deviations of ``y`` (from its median
-        absolute deviation) when the estimator standardises.
+        absolute deviation) when the estimator standardizes.
 
     Examples
     --------
@@ -236,7 +236,7 @@ class SquaredHinge(Loss):
 
 
 class HuberizedHinge(Loss):
-    """Huberised hinge: a hinge whose corner is a parabola of the given width.
+    """Huberized hinge: a hinge whose corner is a parabola of the given width.
 
     Parameters
     ----------
@@ -281,14 +281,14 @@ class HuberizedHinge(Loss):
 class Hinge(Loss):
     """Hinge loss ``max(0, 1 - y f)`` of the support vector machine.
 
-    It is not smooth, so the weights are found with a Huberised hinge; the coefficients
+    It is not smooth, so the weights are found with a Huberized hinge; the coefficients
     are then those of a support vector machine on the weighted kernel (the paper's
     Section 3.4).
 
     Parameters
     ----------
     width : float, default=1.0
-        Width of the Huberised hinge that finds the weights.
+        Width of the Huberized hinge that finds the weights.
 
     Examples
     --------

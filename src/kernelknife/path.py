@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from kernelknife._fitting import (
+from kernelknife._engine.data import column_names, infer_task
+from kernelknife._engine.data.dask import is_dask
+from kernelknife._engine.fitting import (
     Job,
     make_solver,
     prepare_job,
@@ -16,45 +18,19 @@ from kernelknife._fitting import (
     trace_path,
     warn_not_converged,
 )
-from kernelknife._prepare import column_names, infer_task
-from kernelknife._rows.dask import is_dask
-from kernelknife._search import Trace, solve_for_count
-from kernelknife._support.arrays import is_foreign, to_host
-from kernelknife._support.checks import check_number
-from kernelknife._support.optional import import_optional
-from kernelknife._support.progress import root_task
-from kernelknife._support.threads import limited_blas
-from kernelknife._support.versions import with_callbacks
+from kernelknife._engine.search import Trace, rank_features, solve_for_count
+from kernelknife._engine.solvers import Solution
+from kernelknife._utils.arrays import is_foreign, to_host
+from kernelknife._utils.checks import check_number
+from kernelknife._utils.optional import import_optional
+from kernelknife._utils.progress import root_task
+from kernelknife._utils.threads import limited_blas
+from kernelknife._utils.versions import with_callbacks
 from kernelknife.estimators import KnifeClassifier, KnifeRegressor
+from kernelknife.inspection.substitutes import find_substitutes, rank_relevance
 from kernelknife.losses import LOSSES, Loss
-from kernelknife.solvers import Solution
-from kernelknife.stand_ins import rank_relevance
 
-__all__ = ["PathResult", "check_sparsities", "knife_path", "rank_features"]
-
-
-def rank_features(weights: np.ndarray, tie_break: np.ndarray | None = None) -> np.ndarray:
-    """Rank features by how long they survive along a path.
-
-    Parameters
-    ----------
-    weights : ndarray of shape (n_points, n_weights)
-    tie_break : ndarray of shape (n_weights,), default=None
-        Ranks features that no point has, the larger the better.
-
-    Returns
-    -------
-    ndarray of int of shape (n_weights,)
-        1 for the one that survives longest; ties go to the larger last weight. The position of
-        a column decides only between columns that are copies of each other.
-    """
-    alive = weights > 0
-    last = np.where(alive.any(axis=0), len(weights) - 1 - np.argmax(alive[::-1], axis=0), -1)
-    final = weights[np.maximum(last, 0), np.arange(weights.shape[1])]
-    later = np.zeros(weights.shape[1]) if tie_break is None else tie_break
-    ranking = np.empty(weights.shape[1], dtype=int)
-    ranking[np.lexsort((-later, -final, -last))] = np.arange(1, weights.shape[1] + 1)
-    return ranking
+__all__ = ["PathResult", "check_sparsities", "knife_path"]
 
 
 @dataclass(frozen=True)
@@ -75,10 +51,10 @@ class PathResult:
         Objective and the part of it that is loss. For a loss that is not smooth, such as the
         hinge, these are of the smooth loss that finds the weights; ``model(i).objective_`` is
         that of the loss itself.
-    solves : ndarray of int of shape (n_points,)
-        Factorisations per point.
-    n_solves : int
-        All factorisations, those of the starts and of placing the points included.
+    factorizations : ndarray of int of shape (n_points,)
+        Factorizations per point.
+    n_factorizations : int
+        All factorizations, those of the starts and of placing the points included.
     ranking : ndarray of int of shape (n_features,)
         1 for the feature that survives longest, as in ``sklearn.feature_selection.RFE``.
         Features that are gone at the first point are ranked by when they left while the path
@@ -108,8 +84,8 @@ class PathResult:
     converged: np.ndarray
     objective: np.ndarray
     loss: np.ndarray
-    solves: np.ndarray
-    n_solves: int
+    factorizations: np.ndarray
+    n_factorizations: int
     ranking: np.ndarray
     feature_names: np.ndarray
     start: str
@@ -154,8 +130,8 @@ class PathResult:
             converged=np.array([point.converged for point in points]),
             objective=np.array([point.objective for point in points]),
             loss=np.array([point.loss for point in points]),
-            solves=np.array([point.n_solves for point in points]),
-            n_solves=trace.n_solves,
+            factorizations=np.array([point.n_factorizations for point in points]),
+            n_factorizations=trace.n_factorizations,
             ranking=prepared.user_values(ranks, constant=len(ranks) + 1),
             feature_names=names,
             start=trace.start,
@@ -199,7 +175,7 @@ class PathResult:
         everything that matters. Where no feature can stand in for another, both are the same.
 
         A feature's strength is the penalty at which it leaves the path. One that helps in the place
-        of a survivor (see :meth:`stand_ins`) has at least that survivor's strength, times the share
+        of a survivor (see :meth:`substitutes`) has at least that survivor's strength, times the share
         that it makes up for. Survivors are those of the point with the fewest features whose
         held-out loss is within one standard error of the least one. It is computed when it is first
         asked for, which takes two or three times as long as the path. Columns of a group share a
@@ -213,7 +189,7 @@ class PathResult:
         problem.forget()
         return prepared.user_values(ranks, constant=len(ranks) + 1)
 
-    def stand_ins(self, i, *, n_candidates=8, folds=5, random_state=0):
+    def substitutes(self, i, *, n_candidates=8, folds=5, random_state=0):
         """Find columns that could take the place of those that are selected at point ``i``.
 
         Parameters
@@ -221,12 +197,12 @@ class PathResult:
         i : int, KnifeRegressor or KnifeClassifier
             Index of a point; negative ones count from the end. Or a model of this path, such as
             ``at(n_features=3)``.
-        n_candidates, folds, random_state : as in KnifeRegressor.stand_ins
-            See :meth:`KnifeRegressor.stand_ins`.
+        n_candidates, folds, random_state : as in KnifeRegressor.substitutes
+            See :meth:`KnifeRegressor.substitutes`.
 
         Returns
         -------
-        StandIns
+        Substitutes
             One place for every selected column.
         """
         if hasattr(i, "weights_"):
@@ -234,7 +210,8 @@ class PathResult:
         else:
             point = self._point(i)
             w, sparsity = point.w, point.sparsity
-        return self._job.find_stand_ins(
+        return find_substitutes(
+            self._job,
             make_solver(self._template),
             w,
             sparsity,
@@ -308,19 +285,19 @@ class PathResult:
                 "n_selected": self.n_selected,
                 "objective": self.objective,
                 "loss": self.loss,
-                "solves": self.solves,
+                "factorizations": self.factorizations,
             }
         )
         weights = pandas.DataFrame(self.weights, columns=self.feature_names)
         return pandas.concat([facts, weights], axis=1)
 
     def _repr_html_(self):
-        from kernelknife.report import path_fragment
+        from kernelknife.app.report import path_fragment
 
         return path_fragment(self)
 
     def plot(self, *, sparsity=None, ax=None, line_kwargs=None):
-        """Draw the path; see :class:`kernelknife.display.WeightPathDisplay`.
+        """Draw the path; see :class:`kernelknife.inspection.displays.WeightPathDisplay`.
 
         Parameters
         ----------
@@ -336,7 +313,7 @@ class PathResult:
         WeightPathDisplay
             The picture.
         """
-        from kernelknife.display import WeightPathDisplay
+        from kernelknife.inspection.displays import WeightPathDisplay
 
         return WeightPathDisplay.from_path(self, sparsity=sparsity, ax=ax, line_kwargs=line_kwargs)
 
@@ -368,7 +345,7 @@ def knife_path(
     loss : str or Loss, default=None
         None is the squared loss for numbers and the squared hinge for classes.
     alpha : float, default=1.0
-        Penalty on the squared norm of the machine, the same along the path.
+        Penalty on the squared norm of the model, the same along the path.
     sparsities : int or array-like, default=50
         Number of points, or increasing penalties. A number finds its own grid, from 0 to
         where the last feature leaves, with points where features leave; the path may end a

@@ -13,9 +13,9 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted
 
-from kernelknife._fitting import check_arrays, prepare_job, trace_path
-from kernelknife._prepare import check_groups, infer_task
-from kernelknife._rates import (
+from kernelknife._engine.data import check_groups, infer_task, refuse_lazy_rows
+from kernelknife._engine.fitting import check_arrays, prepare_job, trace_path
+from kernelknife._error_rates import (
     ASSUMPTIONS,
     draw_halves,
     error_bound,
@@ -23,12 +23,11 @@ from kernelknife._rates import (
     largest_count,
     smallest_threshold,
 )
-from kernelknife._rows import refuse_lazy_rows
-from kernelknife._support.checks import check_number
-from kernelknife._support.progress import Task, root_task
-from kernelknife._support.seeds import draw_seed
-from kernelknife._support.threads import limited_blas
-from kernelknife._support.versions import CallbackSupportMixin, with_callbacks
+from kernelknife._utils.checks import check_number
+from kernelknife._utils.progress import Task, root_task
+from kernelknife._utils.seeds import draw_seed
+from kernelknife._utils.threads import limited_blas
+from kernelknife._utils.versions import CallbackSupportMixin, with_callbacks
 from kernelknife.estimators import KnifeClassifier, KnifeRegressor
 from kernelknife.path import PathResult
 

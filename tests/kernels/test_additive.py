@@ -28,7 +28,7 @@ def test_more_than_three_columns_do_not_act_together():
         Anova(order=4).validate()
 
 
-def test_a_machine_without_coefficients_has_no_curvature_of_its_own():
+def test_a_model_without_coefficients_has_no_curvature_of_its_own():
     """A hinge that no row touches leaves no row for the Hessian in groups of columns."""
     X, none = np.zeros((0, 6)), np.zeros((0, 1))
     S, K = Anova().evaluate(X, X, np.ones(6))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from kernelknife._problem import ExactProblem
+from kernelknife._engine.objective import ExactProblem
 from kernelknife.kernels import (
     KERNELS,
     RBF,

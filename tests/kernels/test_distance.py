@@ -8,8 +8,8 @@ from sklearn.gaussian_process.kernels import RationalQuadratic as GPRationalQuad
 from sklearn.metrics import pairwise
 
 from kernelknife import KnifeRegressor
-from kernelknife.basis import make_bent_basis
 from kernelknife.kernels import RBF, Joint, Kernel, Laplace, Matern, RationalQuadratic
+from kernelknife.kernels.basis import make_bent_basis
 
 
 @pytest.mark.parametrize(
@@ -43,21 +43,21 @@ def test_single_precision_and_integers_are_taken_as_they_are():
     assert_allclose(rough, exact, rtol=1e-5)
 
 
-def test_a_machine_of_the_joint_kernel_is_kernel_ridge_on_bent_columns(rng):
+def test_a_model_of_the_joint_kernel_is_kernel_ridge_on_bent_columns(rng):
     X = np.exp(rng.normal(size=(60, 3)))
     y = np.log(X[:, 0]) * X[:, 1]
     model = KnifeRegressor(Joint(), alpha=0.3, learn_weights=False).fit(X, y)
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     bent = np.sqrt(0.5 / 3) * make_bent_basis(Z, np.ones(60)).expand(Z)
     K = GPMatern(length_scale=1.0, nu=1.5)(bent, bent)
-    # With an intercept, kernel ridge is that of a centred kernel and a centred target.
+    # With an intercept, kernel ridge is that of a centered kernel and a centered target.
     H = np.eye(60) - 1 / 60
     t = (y - y.mean()) / y.std()
     fitted = H @ K @ H @ np.linalg.solve(H @ K @ H + 0.3 * np.eye(60), t)
     assert_allclose(model.predict(X), fitted * y.std() + y.mean(), rtol=1e-8, atol=1e-8)
 
 
-def test_a_far_row_moves_the_gaussian_machine_and_not_the_joint_one(rng):
+def test_a_far_row_moves_the_gaussian_model_and_not_the_joint_one(rng):
     """One row that lies a thousand deviations out crowds all others together on the raw scale."""
     X = rng.normal(size=(120, 2))
     X[0, 0] = 1e3
@@ -74,6 +74,6 @@ def test_the_joint_kernel_has_one_function_per_column_and_no_effects(rng):
     X = rng.normal(size=(50, 3))
     model = KnifeRegressor("joint", learn_weights=False).fit(X, X[:, 0])
     assert Joint().order == 0
-    assert_array_equal(model._machine.columns.basis.widths, [1, 1, 1])
+    assert_array_equal(model._model.columns.basis.widths, [1, 1, 1])
     with pytest.raises(ValueError, match="one joint function of its columns"):
         model.effects()

@@ -92,7 +92,7 @@ def wait(self, seed, quick):
     return repeat(self, seed, quick)
 
 item.repeat = wait
-from kernelknife.cli import main
+from kernelknife.app.cli import main
 main()
 """
 

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.datasets import fetch_openml
 from sklearn.utils import Bunch
 
-from kernelknife._support.optional import import_optional
+from kernelknife._utils.optional import import_optional
 
 __all__ = ["DataFileError", "load_colon", "load_parkinsons", "load_vowel"]
 
@@ -30,7 +30,7 @@ RECORDINGS_PER_SUBJECT = {
     **dict.fromkeys((39, 42, 43, 44, 49, 50), 6),
 }
 # The download does not name the patients of the colon data: number of the patient, negative for a
-# tumour and positive for a normal tissue, in the order of the published rows.
+# tumor and positive for a normal tissue, in the order of the published rows.
 COLON_SAMPLES = (
     *(sign * patient for patient in range(1, 13) for sign in (-1, 1)),
     *range(-13, -27, -1),
@@ -51,7 +51,7 @@ class DataFileError(OSError):
 
 @dataclass(frozen=True)
 class DataSource:
-    """Where a data set comes from, and how to recognise it.
+    """Where a data set comes from, and how to recognize it.
 
     Attributes
     ----------
@@ -220,7 +220,7 @@ def load_parkinsons(*, data_home=None, download=True):
 
 
 def load_colon(*, data_home=None, download=True):
-    """Colon cancer: 2,000 genes in 40 tumours and 22 normal tissues.
+    """Colon cancer: 2,000 genes in 40 tumors and 22 normal tissues.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ def load_colon(*, data_home=None, download=True):
         See :func:`load_vowel`.
     download : bool, default=True
         See :func:`load_vowel`. Only the original intensities are accepted, not the scaled or
-        discretised tables that are published under the same name.
+        discretized tables that are published under the same name.
 
     Returns
     -------
@@ -269,7 +269,7 @@ def load_colon(*, data_home=None, download=True):
         target_names=["normal", "tumor"],
         DESCR=(
             "Affymetrix intensities of the 2,000 genes of highest minimal intensity in 62 tissues "
-            "(U. Alon and others 1999, PNAS 96, 6745-6750). 22 patients gave a tumour and a "
+            "(U. Alon and others 1999, PNAS 96, 6745-6750). 22 patients gave a tumor and a "
             "normal tissue, so rows are not independent."
         ),
     )

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.stats import norm
 from sklearn.utils import Bunch, check_random_state
 
-from kernelknife._support.checks import check_number
+from kernelknife._utils.checks import check_number
 
 __all__ = [
     "make_genes",
@@ -222,13 +222,13 @@ PATIENT_SHARE = 0.3  # deviation of what is peculiar to a patient, beside genes 
 
 
 def make_genes(n_patients=31, n_genes=500, n_relevant=3, shift=1.5, random_state=None):
-    """Make the activity of genes in a tumour and a normal tissue of every patient.
+    """Make the activity of genes in a tumor and a normal tissue of every patient.
 
     It looks like a small study with microarrays: many more genes than tissues, genes that are
     regulated together in modules of ten, two tissues of every patient that resemble each other.
     Numbers are logarithms of activities, with variance 1 in each kind of tissue (and a little more
     for what is peculiar to a patient). A few genes of different modules are higher or lower in
-    tumours; the other genes of their modules are not, so they are correlated with a gene that
+    tumors; the other genes of their modules are not, so they are correlated with a gene that
     matters and do not matter themselves.
 
     Parameters

@@ -1,9 +1,9 @@
 """Kernels that see every column through functions of it: sums of effects, and interactions."""
 
-from kernelknife._support.arrays import namespace
-from kernelknife._support.checks import check_number
-from kernelknife.basis import make_basis
+from kernelknife._utils.arrays import namespace
+from kernelknife._utils.checks import check_number
 from kernelknife.kernels.base import Kernel
+from kernelknife.kernels.basis import make_basis
 from kernelknife.kernels.dot import Linear
 
 __all__ = ["Additive", "Anova"]
@@ -127,7 +127,7 @@ class Anova(_Expanding):
     ('x1', 'x4')
     """
 
-    rugged = True
+    multimodal = True
     words = "separate effects, and columns that act together"
 
     def __init__(self, order=2, gamma=0.7, n_functions=5, n_knots=20):

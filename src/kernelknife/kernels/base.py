@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from kernelknife._support.arrays import namespace, to_host
-from kernelknife.forms import FORMS, Scaled
+from kernelknife._utils.arrays import namespace, to_host
+from kernelknife.kernels.forms import FORMS, Scaled
 
 __all__ = ["Kernel"]
 
@@ -41,13 +41,13 @@ class Kernel(BaseEstimator, ABC):
     expands : bool
         Whether the kernel sees a column through functions of it, its basis.
     order : int
-        Largest number of columns that act together where a machine is a sum of effects with names;
+        Largest number of columns that act together where a model is a sum of effects with names;
         0 for a joint function of all columns.
-    rugged : bool
+    multimodal : bool
         Whether the objective has so many local minima that the way to a penalty matters: weights
         are then found twice, at once and over smaller penalties, in a fit and once along a path.
     words : str
-        What a machine of this kernel is, for readers who know no kernels.
+        What a model of this kernel is, for readers who know no kernels.
     curve : callable or None
         Optional, ``curve(s, k)`` gives ``phi''(s)``: with it the solver takes full Newton
         steps once few features are left.
@@ -76,12 +76,12 @@ class Kernel(BaseEstimator, ABC):
     identity = False
     expands = False
     order = 0
-    rugged = False
+    multimodal = False
     words = "one joint function of the columns"
     curve: Any = None
 
     def __init_subclass__(cls, **options):
-        """Honour a profile of its own in a subclass of a kernel that takes shortcuts.
+        """Honor a profile of its own in a subclass of a kernel that takes shortcuts.
 
         Some kernels replace general methods by faster ones that know their profile, and have a
         slope and a curve that belong to it.
@@ -139,7 +139,7 @@ class Kernel(BaseEstimator, ABC):
         Parameters
         ----------
         Z : ndarray of shape (n, p)
-            Standardised training rows.
+            Standardized training rows.
         s : ndarray of shape (n,)
             Their weights.
 
@@ -303,7 +303,7 @@ class Kernel(BaseEstimator, ABC):
         kind = xp.float32 if size < SINGLE_RANGE else xp.float64
         X, Z = xp.astype(X, kind), xp.astype(Z, kind)
         H = np.zeros((len(first), len(first)))
-        # A machine without coefficients, such as one of a hinge that no row touches, has no rows.
+        # A model without coefficients, such as one of a hinge that no row touches, has no rows.
         step = max(1, GROUPED_NUMBERS // max(1, len(first) * Z.shape[0]))
         for start in range(0, X.shape[0], step):
             rows = slice(start, min(start + step, X.shape[0]))

@@ -1,10 +1,10 @@
 """Kernels of a weighted distance of two rows, squared or absolute."""
 
-from kernelknife._support.arrays import exponential, namespace
-from kernelknife._support.checks import check_number
-from kernelknife.basis import make_bent_basis
-from kernelknife.forms import Scaled
+from kernelknife._utils.arrays import exponential, namespace
+from kernelknife._utils.checks import check_number
 from kernelknife.kernels.base import Kernel
+from kernelknife.kernels.basis import make_bent_basis
+from kernelknife.kernels.forms import Scaled
 
 __all__ = ["RBF", "Joint", "Laplace", "Matern", "RationalQuadratic"]
 
@@ -52,7 +52,7 @@ class RBF(_Exponential):
     ----------
     gamma : float, default=1.0
         Inverse squared bandwidth shared by all features. The weights act as scales of
-        their own, so 1 is right for standardised data.
+        their own, so 1 is right for standardized data.
 
     Examples
     --------
@@ -162,7 +162,7 @@ class Joint(Matern):
     """One joint function of columns whose long tails are drawn in.
 
     It is the Matern kernel of smoothness 3/2, and every column is seen through one increasing
-    function that is learned from the training rows: the mean of the standardised column and its
+    function that is learned from the training rows: the mean of the standardized column and its
     normal scores. Beyond the range of the rows that it is learned from, at most 2,000, that
     function stays at its last value.
 
@@ -174,7 +174,7 @@ class Joint(Matern):
     Notes
     -----
     Measured columns often have a few far values, and between these the Gaussian kernel of
-    standardised columns spends most of its distance. Functions of measured columns are seldom as
+    standardized columns spends most of its distance. Functions of measured columns are seldom as
     smooth as that kernel assumes, either. Where columns are normal and functions smooth the
     Gaussian kernel does better, and which of them suits a table is best left to folds.
 

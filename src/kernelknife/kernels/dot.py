@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from kernelknife._support.arrays import namespace
-from kernelknife._support.checks import check_number
+from kernelknife._utils.arrays import namespace
+from kernelknife._utils.checks import check_number
 from kernelknife.kernels.base import Kernel
 
 __all__ = ["Linear", "Polynomial", "Sigmoid"]
@@ -70,7 +70,7 @@ class Polynomial(Kernel):
     """
 
     form = "dot"
-    rugged = True
+    multimodal = True
 
     def __init__(self, degree=2, coef0=1.0):
         self.degree = degree
@@ -108,7 +108,7 @@ class Sigmoid(Kernel):
     coefficients: along an eigenvector of a negative eigenvalue it falls without end. What a fit
     solves is the stationarity condition ``s loss'(F) + 2 alpha C = 0``, as support vector machines
     with this kernel do, and ``converged_`` says that this condition and that of the weights hold,
-    not that the objective is minimal. A fit works as long as the regularised kernel matrix is
+    not that the objective is minimal. A fit works as long as the regularized kernel matrix is
     positive definite, which small ``gamma`` and ``alpha`` of the order of 1 ensure; otherwise it
     raises an error that says so.
 

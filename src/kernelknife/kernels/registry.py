@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kernelknife._support.checks import resolve
+from kernelknife._utils.checks import resolve
 from kernelknife.kernels import additive, distance, dot
 from kernelknife.kernels.base import Kernel
 

@@ -34,7 +34,7 @@ C = 0.5  # SVC's C for alpha = 1
 
 
 class Colon(Item):
-    """Test errors of linear machines on the genes that three methods choose."""
+    """Test errors of linear models on the genes that three methods choose."""
 
     name = "colon"
     title = "Colon cancer genes"
@@ -43,7 +43,7 @@ class Colon(Item):
     quick_repetitions = 1
     protocol = (
         "The 62 tissues are split into halves ten times, stratified by class. The features are "
-        "logarithms of the intensities, standardised by the training half; all machines are "
+        "logarithms of the intensities, standardized by the training half; all models are "
         "linear with alpha = 1 (C = 0.5). Genes are ranked and chosen in the training half "
         "alone. RFE drops 50 genes at a time down to 1,000, then 10 at a time down to 100, then "
         "one by one. KNIFE takes the point of its path that has the wanted number of genes and "

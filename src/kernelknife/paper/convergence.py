@@ -4,7 +4,7 @@ import numpy as np
 
 from kernelknife import KnifeRegressor
 from kernelknife.datasets import make_sinusoidal
-from kernelknife.display.style import COLOURS
+from kernelknife.inspection.displays.style import COLORS
 from kernelknife.losses import HuberizedHinge, SquaredHinge
 from kernelknife.paper.document import Table
 from kernelknife.paper.figures import new_figure
@@ -15,7 +15,7 @@ __all__ = ["Convergence"]
 
 SOLVERS = {"alternate": "the paper's algorithm", "eliminate": "eliminate"}
 SPARSITY = 1.0
-HINGES = {"hinge": None, "squared": SquaredHinge(), "Huberised": HuberizedHinge()}
+HINGES = {"hinge": None, "squared": SquaredHinge(), "Huberized": HuberizedHinge()}
 
 
 class Convergence(Item):
@@ -51,7 +51,7 @@ class Convergence(Item):
                     "start": seed,
                     "iteration": i,
                     "objective": float(value),
-                    "solves": model.n_solves_,
+                    "factorizations": model.n_factorizations_,
                     "converged": int(model.converged_),
                 }
                 for i, value in enumerate(model.history_)
@@ -75,10 +75,10 @@ class Convergence(Item):
                     f"{end['objective'].median():.3f}",
                     f"{end['objective'].max():.3f}",
                     f"{end['iteration'].median():.0f}",
-                    f"{end['solves'].median():.0f}",
+                    f"{end['factorizations'].median():.0f}",
                 )
             )
-        header = ("solver", "lowest objective", "median", "highest", "iterations", "solves")
+        header = ("solver", "lowest objective", "median", "highest", "iterations", "factorizations")
         return [Table(header, tuple(rows))]
 
     def claims(self, tables):
@@ -96,7 +96,7 @@ class Convergence(Item):
             Claim(
                 "Our solver ends no higher than the paper's, in the median over starts.",
                 f"{ours['objective'].median():.3f} against {paper['objective'].median():.3f}, "
-                f"{ours['solves'].median():.0f} against {paper['solves'].median():.0f} solves",
+                f"{ours['factorizations'].median():.0f} against {paper['factorizations'].median():.0f} factorizations",
                 bool(ours["objective"].median() <= paper["objective"].median() * (1 + 1e-4)),
             ),
         ]
@@ -106,14 +106,14 @@ class Convergence(Item):
         figure, axes = new_figure(3, (4.0, 3.4))
         for ax, (solver, title) in zip(axes, SOLVERS.items(), strict=False):
             for _, part in frame[frame["solver"] == solver].groupby("start"):
-                ax.plot(part["iteration"] + 1, part["objective"], color=COLOURS[0], alpha=0.6)
+                ax.plot(part["iteration"] + 1, part["objective"], color=COLORS[0], alpha=0.6)
             ax.set_xscale("log")
             ax.set_title(f"(a) {title}")
             ax.set_xlabel("iteration")
             ax.set_ylabel("objective")
             ax.set_ylim(0.9 * frame["objective"].min(), 1.05 * frame["objective"].max())
-        for colour, (name, part) in zip(COLOURS, hinges.groupby("loss", sort=False), strict=False):
-            axes[2].plot(part["margin"], part["value"], color=colour, label=name, linewidth=1.8)
+        for color, (name, part) in zip(COLORS, hinges.groupby("loss", sort=False), strict=False):
+            axes[2].plot(part["margin"], part["value"], color=color, label=name, linewidth=1.8)
         axes[2].set_title("(b) hinge losses")
         axes[2].set_xlabel("margin y f(x)")
         axes[2].set_ylabel("loss")

@@ -1,7 +1,7 @@
 """Feature paths as rows of a table, and figures drawn from such rows."""
 
-from kernelknife._support.optional import import_optional
-from kernelknife.display import WeightPathDisplay
+from kernelknife._utils.optional import import_optional
+from kernelknife.inspection.displays import WeightPathDisplay
 
 __all__ = ["draw_paths", "new_figure", "path_rows"]
 

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.stats import chi2
 
 from kernelknife.datasets import make_skin_of_orange
-from kernelknife.display.style import COLOURS, GREY
+from kernelknife.inspection.displays.style import COLORS, GRAY
 from kernelknife.paper.document import Table, Text
 from kernelknife.paper.figures import new_figure
 from kernelknife.paper.item import Claim, Item, format_mean, mean_and_error
@@ -91,27 +91,27 @@ class NoiseFeatures(Item):
     def draw(self, tables):
         frame = tables["noise"]
         figure, (ax,) = new_figure(1, (6.2, 4.0))
-        for colour, method in zip(COLOURS, ("KNIFE", "SVM"), strict=False):
+        for color, method in zip(COLORS, ("KNIFE", "SVM"), strict=False):
             part = frame[frame["method"] == method]
             stats = [(n, *mean_and_error(g["test_error"])) for n, g in part.groupby("n_noise")]
             n, mean, spread = map(np.array, zip(*stats, strict=True))
             spread = np.nan_to_num(spread)
-            ax.plot(n, mean, color=colour, linewidth=1.8)
-            ax.fill_between(n, mean - spread, mean + spread, color=colour, alpha=0.2, linewidth=0)
+            ax.plot(n, mean, color=color, linewidth=1.8)
+            ax.fill_between(n, mean - spread, mean + spread, color=color, alpha=0.2, linewidth=0)
             ax.annotate(
                 method,
                 (n[-1], mean[-1]),
                 xytext=(6, 0),
                 textcoords="offset points",
                 va="center",
-                color=colour,
+                color=color,
                 annotation_clip=False,
             )
         for level, text in (
             (PAPER_BAYES, "0.061, the paper's Bayes error"),
             (BAYES, f"{BAYES:.3f}, Bayes error of equal classes"),
         ):
-            ax.axhline(level, color=GREY, linewidth=1.0, linestyle="--", zorder=1)
+            ax.axhline(level, color=GRAY, linewidth=1.0, linestyle="--", zorder=1)
             ax.annotate(
                 text,
                 (MOST_NOISE, level),

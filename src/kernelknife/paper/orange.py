@@ -84,7 +84,7 @@ class Orange(Item):
             "KNIFE": knife_candidates(data, kernel="polynomial"),
             "KNIFE, alpha chosen too": knife_candidates(data, alphas, kernel="polynomial"),
             "KNIFE, logistic loss": knife_candidates(data, kernel="polynomial", loss="logistic"),
-            "KNIFE, Huberised hinge": knife_candidates(
+            "KNIFE, Huberized hinge": knife_candidates(
                 data, kernel="polynomial", loss="huberized_hinge"
             ),
             "KNIFE, hinge refitted": knife_candidates(data, kernel="polynomial", loss="hinge"),

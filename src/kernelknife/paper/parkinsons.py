@@ -47,7 +47,7 @@ class Parkinsons(Item):
         "The subjects are split into halves a hundred times, with the same numbers of ill and of "
         "healthy people in both halves. Five folds by subject, inside the training half alone, "
         "choose the margin C of the SVM (radial, gamma = 1/p) and the sparsity of KNIFE (radial, "
-        "squared hinge, alpha = 1). Columns are standardised by the training half. The file has 32 "
+        "squared hinge, alpha = 1). Columns are standardized by the training half. The file has 32 "
         "subjects, 24 of them ill; the paper says 31 and 23. The second set of splits ignores who "
         "spoke, so that recordings of one person are in both halves."
     )
@@ -101,7 +101,7 @@ class Parkinsons(Item):
             Text(
                 "The paper separates ill from healthy people perfectly in all hundred splits. We "
                 "do not reach this, and it cannot be reached with the subjects kept apart: the "
-                "machine learns from 16 people and is tested on 16 others, and not even the "
+                "model learns from 16 people and is tested on 16 others, and not even the "
                 "recordings of one person are always classified alike. The paper chose its "
                 "parameters by cross-validation on all individuals before splitting them, so that "
                 "the test half influenced the choice, and it does not say whether columns were "

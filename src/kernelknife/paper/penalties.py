@@ -86,7 +86,7 @@ class Penalties(Item):
         for ax, grid, title in zip(
             axes, self._grids(tables), ("objective", "features"), strict=True
         ):
-            mesh = ax.pcolormesh(grid.columns, grid.index, grid.to_numpy(), cmap="Greys_r")
+            mesh = ax.pcolormesh(grid.columns, grid.index, grid.to_numpy(), cmap="Grays_r")
             ax.set_xscale("log")
             ax.set_yscale("log")
             ax.set_xlabel("sparsity (lambda_2)")

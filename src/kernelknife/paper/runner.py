@@ -11,10 +11,10 @@ from pathlib import Path
 
 from joblib import Parallel, delayed
 
-from kernelknife._support.files import write_file
-from kernelknife._support.optional import import_optional
-from kernelknife._support.threads import limited_blas
-from kernelknife._support.versions import versions
+from kernelknife._utils.files import write_file
+from kernelknife._utils.optional import import_optional
+from kernelknife._utils.threads import limited_blas
+from kernelknife._utils.versions import versions
 from kernelknife.paper.item import Item
 
 __all__ = ["read_tables", "run"]

@@ -26,7 +26,7 @@ ALPHAS = (0.03, 0.1, 0.3, 1.0, 3.0)  # values of alpha where it is validated bes
 
 @dataclass(frozen=True)
 class Draw:
-    """Training, validation and test set of one repetition, standardised by the training set.
+    """Training, validation and test set of one repetition, standardized by the training set.
 
     Each of them is a pair of features and target.
     """
@@ -74,7 +74,7 @@ class Candidate:
 def fit_on_columns(make_model, columns, data, **settings):
     """Return a candidate: a new model, fitted on some columns of the training set.
 
-    ``KernelRidge`` fits no intercept, so its target is centred and the mean becomes the offset.
+    ``KernelRidge`` fits no intercept, so its target is centered and the mean becomes the offset.
     """
     X, y = data.train
     columns = np.asarray(columns)

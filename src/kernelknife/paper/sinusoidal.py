@@ -31,7 +31,7 @@ PAPER = {
     "KNIFE, polynomial": ("5.2376 (0.0181)", "6.8591 (0.0186)"),
 }
 N_TRUE = 5  # true features, the first columns
-GAMMA = 0.1  # one over the number of features, for radial machines other than KNIFE
+GAMMA = 0.1  # one over the number of features, for radial models other than KNIFE
 PENALTIES = np.geomspace(1e-3, 1e2, 16)  # of kernel ridge, where it is validated
 COUNTS = range(1, 11)  # numbers of features of SIS and RFE
 KERNELS = {"polynomial": "polynomial of order 2", "rbf": "radial"}
@@ -52,7 +52,7 @@ class Sinusoidal(Item):
         "There are five true and five noise features; sizes and validation are those of the linear "
         "regression. As in the paper one parameter per method is validated: the penalty of ridge "
         "and kernel ridge, the number of features of SIS and RFE, and the sparsity of KNIFE. All "
-        "other penalties are 1, the default of lambda_1 in the paper. Radial machines other than "
+        "other penalties are 1, the default of lambda_1 in the paper. Radial models other than "
         "KNIFE have gamma = 1/p, KNIFE has gamma = 1. The paper does not give the penalty of the "
         "kernel ridge regressions that follow SIS and RFE. Its figures for them agree better "
         "with a penalty that was validated too, which gives the rows 'both validated'."

@@ -5,8 +5,8 @@ import json
 import os
 from pathlib import Path
 
-from kernelknife._support.files import write_file
-from kernelknife._support.optional import import_optional
+from kernelknife._utils.files import write_file
+from kernelknife._utils.optional import import_optional
 from kernelknife.paper.document import Heading, Picture, Table, Text, to_html, to_markdown
 from kernelknife.paper.item import Item
 from kernelknife.paper.runner import read_tables

@@ -7,7 +7,7 @@ from sklearn.svm import SVC
 
 from kernelknife import KnifeClassifierCV, knife_path
 from kernelknife.datasets import load_vowel
-from kernelknife.display.style import COLOURS
+from kernelknife.inspection.displays.style import COLORS
 from kernelknife.kernels import RBF
 from kernelknife.paper.document import Table, Text
 from kernelknife.paper.figures import draw_path, new_figure, path_rows
@@ -25,7 +25,7 @@ PAPER = {"SVM, C = 10": "16 (19.0 %)", "KNIFE, sparsity 1.2": "7 (8.3 %), six fe
 
 
 class Vowel(Item):
-    """Test errors of an SVM and of KNIFE on two vowels, with and without standardising."""
+    """Test errors of an SVM and of KNIFE on two vowels, with and without standardizing."""
 
     name = "vowel"
     title = "Vowels 'i' and 'I'"
@@ -39,11 +39,11 @@ class Vowel(Item):
     protocol = (
         "Each vowel has 48 training rows by eight speakers and 42 test rows by seven others. Both "
         "methods have a radial kernel with gamma = 1/p = 0.1; KNIFE has the squared hinge and "
-        "alpha = 1. The paper's figures result from features that are not standardised, with C = "
+        "alpha = 1. The paper's figures result from features that are not standardized, with C = "
         "10 (which five-fold cross-validation chooses) and a sparsity of about 1.2, where six "
         "features are left. In further rows the parameters are chosen by cross-validation, once "
         "with folds of rows, where frames of one speaker are in several folds, and once with "
-        "folds of speakers. Results on features that are standardised by the training rows are "
+        "folds of speakers. Results on features that are standardized by the training rows are "
         "shown beside."
     )
 
@@ -58,7 +58,7 @@ class Vowel(Item):
         train, speaker = vowel.train[pair], vowel.groups[pair].to_numpy()
         scaler = StandardScaler().set_output(transform="pandas").fit(X[train])
         rows, paths, along = [], [], []
-        for scaling, Z in (("as published", X), ("standardised", scaler.transform(X))):
+        for scaling, Z in (("as published", X), ("standardized", scaler.transform(X))):
             data = (Z[train], y[train], Z[~train], y[~train])
             path = knife_path(Z[train], y[train], sparsities=[0.0, *GRID], **KNIFE_OPTIONS)
             results = (
@@ -82,14 +82,14 @@ class Vowel(Item):
         rows = []
         for method in dict.fromkeys(frame["method"]):
             cells = [method]
-            for scaling in ("as published", "standardised"):
+            for scaling in ("as published", "standardized"):
                 here = frame[(frame["method"] == method) & (frame["scaling"] == scaling)].iloc[0]
                 cells.append(f"{here['wrong']} ({here['test_error']:.1%})")
                 cells.append(str(here["features"]))
             rows.append((*cells, PAPER.get(method, "not in the paper")))
         header = (
             *("method", "wrong of 84, as published", "features"),
-            *("wrong of 84, standardised [ours]", "features", "paper"),
+            *("wrong of 84, standardized [ours]", "features", "paper"),
         )
         return [
             Table(header, tuple(rows)),
@@ -107,7 +107,7 @@ class Vowel(Item):
         svm, knife = raw.loc["SVM, C = 10"], raw.loc["KNIFE, sparsity 1.2"]
         folds = raw.loc["KNIFE, sparsity by folds of rows"]
         margin = raw.loc["SVM, C by folds of rows"]
-        standard = frame[frame["scaling"] == "standardised"].set_index("method")
+        standard = frame[frame["scaling"] == "standardized"].set_index("method")
         return [
             Claim("The SVM errs on 16 of 84.", f"{svm['wrong']} of 84", bool(svm["wrong"] == 16)),
             Claim(
@@ -121,7 +121,7 @@ class Vowel(Item):
                 bool(folds["wrong"] < margin["wrong"]),
             ),
             Claim(
-                "On standardised features KNIFE errs less than the SVM, too.",
+                "On standardized features KNIFE errs less than the SVM, too.",
                 f"{standard.loc['KNIFE, sparsity by folds of rows', 'wrong']} against "
                 f"{standard.loc['SVM, C by folds of rows', 'wrong']} of 84",
                 bool(
@@ -134,16 +134,14 @@ class Vowel(Item):
     def draw(self, tables):
         figure, axes = new_figure(2, (5.4, 3.8))
         quartiles = tables["vowel_features"]
-        for colour, (name, part) in zip(
-            COLOURS, quartiles.groupby("vowel", sort=False), strict=False
+        for color, (name, part) in zip(
+            COLORS, quartiles.groupby("vowel", sort=False), strict=False
         ):
             values = part.pivot(index="feature", columns="quantile", values="value")
             values = values.loc[list(dict.fromkeys(part["feature"]))]
             x = np.arange(len(values))
-            axes[0].plot(x, values[0.5], color=colour, linewidth=1.8, label=f"'{name}'")
-            axes[0].fill_between(
-                x, values[0.25], values[0.75], color=colour, alpha=0.2, linewidth=0
-            )
+            axes[0].plot(x, values[0.5], color=color, linewidth=1.8, label=f"'{name}'")
+            axes[0].fill_between(x, values[0.25], values[0.75], color=color, alpha=0.2, linewidth=0)
             axes[0].set_xticks(x, values.index)
         axes[0].set_ylabel("log area ratio")
         axes[0].legend(frameon=False)

@@ -1,0 +1,1 @@
+"""Components without labels, between classes and between two tables, as least squares."""

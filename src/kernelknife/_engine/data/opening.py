@@ -1,0 +1,107 @@
+"""The one place that looks at what a user passed as ``X`` and chooses the kind of rows."""
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from kernelknife._engine.data.arrays import ArrayRows, DeviceRows
+from kernelknife._engine.data.dask import dask_rows, is_dask
+from kernelknife._engine.data.parquet import ParquetRows
+from kernelknife._engine.data.rows import Rows, check_weights
+from kernelknife._utils.arrays import is_foreign, to_host
+
+__all__ = ["open_rows", "open_rows_to_predict", "refuse_lazy_rows"]
+
+CheckArrays = Callable[[Any, Any], tuple[np.ndarray, np.ndarray]]
+CheckArray = Callable[[Any], np.ndarray]
+
+
+def open_rows(X: Any, y: Any, sample_weight: Any, check_arrays: CheckArrays) -> Rows:
+    """Return the rows of any kind of data, with targets as they were given.
+
+    Parameters
+    ----------
+    X : array-like, data frame, memory map, device array, Dask collection, path or Rows
+    y : array-like, Dask collection, or the name of a column of Parquet files
+        None for Rows, which have their own.
+    sample_weight : the same, or None
+    check_arrays : callable
+        Validates tables in memory: ``check_arrays(X, y)`` returns both as arrays.
+    """
+    if isinstance(X, Rows):
+        if y is not None or sample_weight is not None:
+            raise TypeError(
+                "Rows bring their targets and weights with them: pass y=None and no sample_weight."
+            )
+        return X
+    if isinstance(X, (str, os.PathLike)):
+        if not isinstance(y, str):
+            raise TypeError("With a Parquet folder as X, y is the name of the target's column.")
+        if sample_weight is not None and not isinstance(sample_weight, str):
+            raise TypeError(
+                "With a Parquet folder as X, sample_weight is the name of the weights' column."
+            )
+        return ParquetRows(X, y, sample_weight)
+    if is_dask(X):
+        return dask_rows(X, y, sample_weight)
+    if is_foreign(X):
+        y = to_host(y) if is_foreign(y) else np.asarray(y)
+        if len(y) != X.shape[0]:
+            raise ValueError(f"X has {X.shape[0]} rows and y has {len(y)}.")
+        return DeviceRows(X, y, check_sample_weight(sample_weight, X.shape[0]))
+    X, y = check_arrays(X, y)
+    return ArrayRows(X, y, check_sample_weight(sample_weight, len(X)))
+
+
+def open_rows_to_predict(X: Any, names: Any, n_features: int, check_array: CheckArray) -> Rows:
+    """Return rows without targets, with the columns that a model was fitted on.
+
+    Parameters
+    ----------
+    X : as in :func:`open_rows`
+    names : ndarray of str or None
+        The names of the model's columns, where it has some.
+    n_features : int
+    check_array : callable
+        Validates a table in memory.
+    """
+    rows: Rows
+    if isinstance(X, Rows):
+        rows = X
+    elif isinstance(X, (str, os.PathLike)):
+        rows = ParquetRows(X, features=names)
+    elif is_dask(X):
+        rows = dask_rows(X, names=names)
+    elif is_foreign(X):
+        rows = DeviceRows(X)
+    else:
+        return ArrayRows(check_array(X))
+    if rows.shape[1] != n_features:
+        raise ValueError(f"X has {rows.shape[1]} columns, the model was fitted on {n_features}.")
+    return rows
+
+
+def refuse_lazy_rows(X: Any, what: str) -> None:
+    """Raise a TypeError unless ``X`` is a table in memory that can be cut into parts."""
+    if isinstance(X, (Rows, str, os.PathLike)) or is_dask(X) or is_foreign(X):
+        raise TypeError(
+            f"{what} splits rows and needs an array or a data frame, got {type(X).__name__}: "
+            "choose the penalties on some of the rows, then fit on all."
+        )
+
+
+def check_sample_weight(sample_weight: Any, n: int) -> np.ndarray:
+    """Return the weights of the rows as floats; ones for None."""
+    if sample_weight is None:
+        return np.ones(n)
+    if is_foreign(sample_weight):
+        sample_weight = to_host(sample_weight)
+    s = np.asarray(sample_weight, dtype=float)
+    if s.ndim == 0:
+        s = np.full(n, float(s))
+    if s.shape != (n,):
+        raise ValueError(f"sample_weight must have shape ({n},), one per row, got {s.shape}.")
+    check_weights(s)
+    return s

@@ -1,0 +1,213 @@
+"""The targets: what the task is, and how a user's targets become those that the loss sees."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
+
+from kernelknife._engine.data.columns import LARGEST_RAW_VALUE
+from kernelknife._engine.data.rows import Block, Rows, RowsError, check_weights, concatenate
+from kernelknife._utils.arrays import is_foreign, like, namespace, to_host
+
+__all__ = ["FEW_CLASSES", "TargetEncoder", "infer_task", "measure_targets"]
+
+FEW_CLASSES = 10  # whole numbers with more distinct values are taken for a number
+NORMAL_MAD = 1.4826  # a normal distribution's deviation over its median absolute deviation
+
+
+def infer_task(y: Any) -> str:
+    """Return "classification" or "regression", judged by the target alone.
+
+    Texts and truth values are classes. Whole numbers are classes where there are at most ten
+    different ones, and one column of them. Everything else is a number.
+    """
+    y = np.asarray(y)
+    if y.ndim == 2 and y.shape[1] > 1:
+        return "regression"
+    y = y.ravel()
+    if y.dtype.kind not in "iuf":
+        return "classification"
+    whole = y.dtype.kind in "iu" or bool((np.isfinite(y) & (y % 1 == 0)).all())
+    return "classification" if whole and len(np.unique(y)) <= FEW_CLASSES else "regression"
+
+
+@dataclass(frozen=True)
+class TargetEncoder:
+    """Turns a user's targets into those that the loss sees, and scores back into predictions.
+
+    Attributes
+    ----------
+    center, scale : ndarray of shape (k,)
+        Numbers are standardized by these; zeros and ones for classes.
+    classes : ndarray or None
+        The classes: one column of -1 and +1 for two, one column per class for more.
+    squeeze : bool
+        Whether predictions have one dimension: a one-dimensional target, or two classes.
+    """
+
+    center: np.ndarray
+    scale: np.ndarray
+    classes: np.ndarray | None
+    squeeze: bool
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of columns of scores."""
+        return len(self.center)
+
+    def __call__(self, y: Any) -> np.ndarray:
+        """Return targets of shape (n, k)."""
+        y = np.asarray(y)
+        if self.classes is None:
+            return (np.asarray(y, dtype=float).reshape(len(y), -1) - self.center) / self.scale
+        codes = np.searchsorted(self.classes, y.ravel())
+        return encode_classes(codes, len(self.classes))
+
+    def decode(self, scores: Any) -> Any:
+        """Return the predictions behind scores of shape (n, k), in their own kind of array."""
+        if self.classes is None:
+            values = scores * like(self.scale, scores) + like(self.center, scores)
+            return values[:, 0] if self.squeeze else values
+        xp = namespace(scores)
+        two = self.squeeze
+        codes = xp.astype(scores[:, 0] > 0, xp.int64) if two else xp.argmax(scores, axis=1)
+        if isinstance(codes, np.ndarray):
+            return self.classes[codes]
+        if self.classes.dtype.kind not in "biuf":
+            # No device holds texts.
+            return self.classes[to_host(codes).astype(int)]
+        return xp.take(xp.asarray(self.classes, device=scores.device), codes, axis=0)
+
+
+def encode_classes(codes: np.ndarray, n_classes: int) -> np.ndarray:
+    """Return one column of -1 and +1 for two classes, else one column per class."""
+    if n_classes == 2:
+        return np.where(codes == 1, 1.0, -1.0)[:, None]
+    return np.where(codes[:, None] == np.arange(n_classes), 1.0, -1.0)
+
+
+def measure_targets(rows: Rows, task: str, *, standardize: bool, robust: bool) -> TargetEncoder:
+    """Return the encoder of the rows' targets, measured where the rows are.
+
+    Parameters
+    ----------
+    rows : Rows
+        With targets as the user gave them.
+    task : {"regression", "classification"}
+    standardize : bool
+        Whether numbers are centered and scaled.
+    robust : bool
+        Whether by median and median absolute deviation, so that outliers do not set the scale
+        on which a robust loss calls them outliers.
+    """
+    values = rows.total(_block_targets, join=concatenate)
+    return rows.fetch(rows.apply(_make_encoder, values, task, standardize, robust))
+
+
+def _block_targets(block: Block) -> tuple[np.ndarray, np.ndarray]:
+    # Targets that have not been encoded may be texts, which are on the host already.
+    y = to_host(block.y) if is_foreign(block.y) else np.asarray(block.y)
+    return y, to_host(block.s)
+
+
+def _make_encoder(
+    values: tuple[np.ndarray, np.ndarray], task: str, standardize: bool, robust: bool
+) -> TargetEncoder:
+    y, s = values
+    check_weights(s)  # those of lazy rows have not been looked at before
+    if task == "classification":
+        return _encoder_of_classes(y, s)
+    return _encoder_of_numbers(y, s, standardize, robust)
+
+
+def _encoder_of_classes(y: np.ndarray, s: np.ndarray) -> TargetEncoder:
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y.ravel()
+    missing = _missing(y)
+    if missing:
+        raise RowsError(f"The target has {missing} missing values: drop those rows, or fill them.")
+    check_classification_targets(y)
+    classes = np.unique(y)
+    if len(classes) < 2:
+        raise ValueError(
+            f"The target y has one class ({classes.tolist()[0]!r}): a classifier needs at least "
+            "two classes."
+        )
+    counted = np.unique(y[s > 0])
+    if len(counted) < len(classes):
+        raise ValueError(
+            "After removing rows of zero sample weight, less than one row per class is left: "
+            f"{len(counted)} of {len(classes)} classes remain."
+        )
+    k = 1 if len(classes) == 2 else len(classes)
+    return TargetEncoder(np.zeros(k), np.ones(k), classes, squeeze=k == 1)
+
+
+def _missing(y: np.ndarray) -> int:
+    """Return the number of missing values of a target that may hold texts."""
+    if y.dtype.kind == "f":
+        return int(np.isnan(y).sum())
+    if y.dtype.kind == "O":
+        return sum(value is None or value != value for value in y.ravel())
+    return 0
+
+
+def _encoder_of_numbers(
+    y: np.ndarray, s: np.ndarray, standardize: bool, robust: bool
+) -> TargetEncoder:
+    if y.dtype.kind not in "biuf":
+        try:
+            y = y.astype(float)
+        except (TypeError, ValueError):
+            raise RowsError(
+                f"The target holds {y.dtype}, not numbers: a regression needs numbers."
+            ) from None
+    squeeze = y.ndim == 1
+    y = np.asarray(y, dtype=float).reshape(len(y), -1)
+    missing = int((~np.isfinite(y)).sum())
+    if missing:
+        raise RowsError(f"The target has {missing} missing or infinite values.")
+    y, s = y[s > 0], s[s > 0]
+    share = s / s.sum()
+    largest = np.maximum(np.abs(y).max(axis=0), np.finfo(float).tiny)
+    scaled = y / largest
+    center = share @ scaled
+    deviation = np.sqrt(share @ (scaled - center) ** 2)
+    _check_varying(y, deviation)
+    if not standardize:
+        if largest.max() > LARGEST_RAW_VALUE:
+            raise ValueError(
+                f"y has values up to {largest.max():.1e}, which overflow inside the loss: "
+                "leave standardize=True, or rescale y first."
+            )
+        return TargetEncoder(np.zeros(y.shape[1]), np.ones(y.shape[1]), None, squeeze)
+    if robust:
+        center = _weighted_median(scaled, s)
+        spread = NORMAL_MAD * _weighted_median(np.abs(scaled - center), s)
+        # Where half of the values are equal the deviation from them is zero.
+        deviation = np.where(spread > 0, spread, deviation)
+    return TargetEncoder(center * largest, deviation * largest, None, squeeze)
+
+
+def _check_varying(y: np.ndarray, deviation: np.ndarray) -> None:
+    """Raise where an output is constant but for rounding."""
+    constant = np.flatnonzero(deviation <= 10.0 * np.finfo(float).eps * np.sqrt(len(y)))
+    if len(constant):
+        which = "" if y.shape[1] == 1 else f" in output column {constant[0]}"
+        raise ValueError(
+            f"The target y is constant{which} (all values are {y[0, constant[0]]:g}): no "
+            "feature can explain it. Check that the right column was given as y."
+        )
+
+
+def _weighted_median(values: np.ndarray, s: np.ndarray) -> np.ndarray:
+    """Return the median of each column, a row of weight 2 counting twice."""
+    order = np.argsort(values, axis=0)
+    total = np.cumsum(s[order], axis=0)
+    half = 0.5 * total[-1]
+    low = np.argmax(total >= half, axis=0)
+    high = np.argmax(total > half, axis=0)
+    ranked = np.take_along_axis(values, order, axis=0)
+    columns = np.arange(values.shape[1])
+    return 0.5 * (ranked[low, columns] + ranked[high, columns])

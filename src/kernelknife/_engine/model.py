@@ -1,0 +1,152 @@
+"""The fitted model: what is needed to predict, and nothing else."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from kernelknife._engine.data import Columns, Prepared, Rows, TargetEncoder, check_finite
+from kernelknife._engine.objective import BuiltProblem
+from kernelknife._engine.objective.hinge import INACCURATE_GAP, refit_hinge, relative_gap
+from kernelknife._engine.solvers import Solution
+from kernelknife._utils.arrays import like, namespace
+from kernelknife.kernels import Kernel
+from kernelknife.losses import Loss
+
+__all__ = ["Model", "build_model", "final_coefficients"]
+
+
+@dataclass(frozen=True)
+class Model:
+    """Support vectors in the selected columns, with their coefficients.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    columns : Columns
+        The user's columns that carry a weight, and how they are standardized.
+    v : ndarray of shape (n_selected,)
+        Their weights as the kernel's form takes them.
+    support : ndarray of int
+        The user's rows that carry a coefficient; for given centers their numbers.
+    vectors : ndarray of shape (n_support, n_selected)
+        Those rows, standardized.
+    coef : ndarray of shape (n_support, k)
+    intercept : ndarray of shape (k,)
+    targets : TargetEncoder
+        The way from scores to predictions.
+    """
+
+    kernel: Kernel
+    columns: Columns
+    v: np.ndarray
+    support: np.ndarray
+    vectors: np.ndarray
+    coef: np.ndarray
+    intercept: np.ndarray
+    targets: TargetEncoder
+
+    def kernel_matrix(self, X: np.ndarray) -> np.ndarray:
+        """Return the weighted kernel matrix of a user's rows."""
+        Z = self.columns.take(X)
+        return self.kernel(Z, Z, self.v)
+
+    def scores(self, rows: Rows) -> Any:
+        """Return the scores of rows of any kind, shape (n, k), in their own kind of array."""
+        return self._map(rows, _same)
+
+    def decisions(self, rows: Rows) -> Any:
+        """Return the scores, without the second axis for two classes."""
+        return self._map(rows, _first if self.targets.squeeze else _same)
+
+    def predict(self, rows: Rows) -> Any:
+        """Return the predictions for rows of any kind."""
+        return self._map(rows, self.targets.decode)
+
+    def probabilities(self, rows: Rows, loss: Loss) -> Any:
+        """Return class probabilities by a loss that has them."""
+        return self._map(rows, partial(_class_probabilities, loss))
+
+    def _map(self, rows: Rows, after: Any) -> Any:
+        function = partial(self._of_block, rows.names, after)
+        return rows.map(function, width=max(1, len(self.vectors)))
+
+    def _of_block(self, names: Any, after: Any, X: Any) -> Any:
+        """Return ``after(scores)`` of a block of a user's rows, all columns of it."""
+        if isinstance(X, np.ndarray):
+            X = np.asarray(X, dtype=float)
+            check_finite(X, names)
+        else:
+            xp = namespace(X)
+            if not bool(xp.all(xp.isfinite(X))):
+                raise ValueError("Input X contains NaN or infinity. Drop or impute them first.")
+        Z = self.columns.take(X)
+        K = self.kernel(Z, like(self.vectors, Z), like(self.v, Z))
+        return after(K @ like(self.coef, K) + like(self.intercept, K))
+
+
+def _same(scores: Any) -> Any:
+    return scores
+
+
+def _first(scores: Any) -> Any:
+    return scores[:, 0]
+
+
+def _class_probabilities(loss: Loss, scores: Any) -> Any:
+    """Return probabilities of all classes; beyond two, each against the rest and normalized."""
+    xp = namespace(scores)
+    chance = loss.probability(scores)
+    if chance.shape[1] == 1:
+        return xp.concat([1.0 - chance, chance], axis=1)
+    total = xp.sum(chance, axis=1)[:, None]
+    # Where every class is as good as impossible, none is better than another.
+    possible = total > 0
+    share = chance / xp.where(possible, total, xp.ones_like(total))
+    return xp.where(possible, share, xp.ones_like(chance) / chance.shape[1])
+
+
+def final_coefficients(
+    prepared: Prepared, built: BuiltProblem, solution: Solution
+) -> tuple[np.ndarray, np.ndarray, bool]:
+    """Return coefficients and intercepts for the user's own loss, and whether they are accurate.
+
+    Where the weights were found with a smooth loss in its place, they are fitted anew.
+    """
+    if prepared.loss.surrogate is None:
+        return solution.C, solution.b, True
+    problem = built.problem
+    data = problem.kernel_matrix(solution.w), problem.Y, problem.sample_weight, problem.alpha
+    C, b = refit_hinge(*data)
+    return C, b, relative_gap(*data, C, b) <= INACCURATE_GAP
+
+
+def build_model(
+    prepared: Prepared, built: BuiltProblem, w: np.ndarray, C: np.ndarray, b: np.ndarray
+) -> Model:
+    """Keep the rows with a coefficient and the columns with a weight.
+
+    Parameters
+    ----------
+    prepared : Prepared
+    built : BuiltProblem
+    w : ndarray of shape (n_weights,)
+    C, b : ndarray
+        Coefficients and intercepts.
+    """
+    problem = built.problem
+    subset = problem.features.select(np.flatnonzero(w))
+    order = np.argsort(subset.columns, kind="stable")
+    selected = subset.columns[order]  # in the user's order, the functions of a column together
+    support = np.flatnonzero(C.any(axis=1))
+    return Model(
+        kernel=problem.kernel,
+        columns=prepared.columns.restricted(selected),
+        v=subset.form_weights(w)[order],
+        support=built.center_rows[support],
+        vectors=np.ascontiguousarray(problem.centers[np.ix_(support, selected)], dtype=float),
+        coef=C[support],
+        intercept=np.asarray(b, dtype=float),
+        targets=prepared.targets,
+    )

@@ -1,0 +1,44 @@
+"""A weighted kernel model as a function of its weights.
+
+:class:`ExactProblem` has a coefficient for every row, :class:`NystromProblem` one for every center
+and sums over blocks of rows. Both offer :class:`Problem` to the solvers, which never ask which.
+"""
+
+from kernelknife._engine.objective.base import (
+    Fit,
+    Linearization,
+    Problem,
+    State,
+    null_objective,
+    rows_of_sample,
+)
+from kernelknife._engine.objective.centers import CENTERS, choose_centers
+from kernelknife._engine.objective.exact import ExactProblem
+from kernelknife._engine.objective.factors import IndefiniteKernelError
+from kernelknife._engine.objective.factory import (
+    BuiltProblem,
+    CenterChoice,
+    build_problem,
+    refresh_centers,
+)
+from kernelknife._engine.objective.features import Features
+from kernelknife._engine.objective.nystrom import NystromProblem
+
+__all__ = [
+    "CENTERS",
+    "BuiltProblem",
+    "CenterChoice",
+    "ExactProblem",
+    "Features",
+    "Fit",
+    "IndefiniteKernelError",
+    "Linearization",
+    "NystromProblem",
+    "Problem",
+    "State",
+    "build_problem",
+    "choose_centers",
+    "null_objective",
+    "refresh_centers",
+    "rows_of_sample",
+]

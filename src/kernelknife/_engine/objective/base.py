@@ -1,0 +1,403 @@
+"""One problem: data, a kernel and a loss make a function of the feature weights.
+
+With rows ``X``, centers ``Z`` (all rows in the exact method), weights ``w``, coefficients ``C`` and
+intercepts ``b``, the scores are ``F = K_w(X, Z) C + 1 b'`` and the objective is
+
+    sum_i s_i loss(y_i, F_i) + alpha tr(C' K_w(Z, Z) C) + sparsity sum_j u_j w_j.
+
+:class:`Problem` eliminates the coefficients: ``solve(w)`` minimizes over ``C`` and ``b``, and
+``linearize`` differentiates that minimum. The penalty on the weights is added by the solvers,
+because a path changes it and nothing else.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.linalg.lapack import dpotrf
+from scipy.optimize import minimize_scalar
+
+from kernelknife._engine.objective.features import Features, Subset
+from kernelknife.kernels import Kernel
+from kernelknife.losses import Loss
+
+__all__ = [
+    "Fit",
+    "Linearization",
+    "Problem",
+    "State",
+    "null_objective",
+    "rows_of_sample",
+    "single_precision",
+]
+
+# Below this size the scale of the data would overflow the range of single precision.
+SINGLE_RANGE = 1e15
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Coefficients and intercepts at some weights.
+
+    Attributes
+    ----------
+    C : ndarray of shape (m, k)
+    b : ndarray of shape (k,)
+    loss : float
+    value : float
+        The loss plus ``alpha`` times the squared norm.
+    factorizations : int
+        Factorizations that it took.
+    residual : float
+        How far the coefficients are from their minimum; it has no units.
+    """
+
+    C: np.ndarray
+    b: np.ndarray
+    loss: float
+    value: float
+    factorizations: int
+    residual: float
+
+
+@dataclass(frozen=True)
+class State(ABC):
+    """The model at the weights ``w``, its coefficients minimized and factorizations kept."""
+
+    w: np.ndarray
+    inner: Fit
+
+    @property
+    def smooth(self) -> float:
+        """Loss plus ``alpha`` times the squared norm, without the weight penalty."""
+        return self.inner.value
+
+    @property
+    @abstractmethod
+    def warm(self) -> np.ndarray:
+        """What a solve at other weights starts from."""
+
+
+@dataclass(frozen=True)
+class Linearization:
+    """How the eliminated objective changes with the weights ``active``.
+
+    ``gradient`` is exact; ``V'V`` is the Gauss-Newton model of the curvature. Where it is
+    cheap, ``H`` is the exact Hessian, which may be indefinite.
+    """
+
+    active: np.ndarray
+    gradient: np.ndarray
+    V: np.ndarray
+    H: np.ndarray | None = None
+
+    # These are kept because a path asks for them under every penalty that it tries at a state.
+
+    @cached_property
+    def largest_curvature(self) -> float:
+        """The largest diagonal entry of ``V'V``."""
+        return float(np.einsum("ij,ij->j", self.V, self.V).max(initial=0.0))
+
+    @property
+    def positive(self) -> bool:
+        """Whether the exact Hessian is known and positive definite."""
+        return self.H is not None and self.gram is self.H
+
+    @cached_property
+    def gram(self) -> np.ndarray | None:
+        """The curvature as a positive definite matrix, None where only ``V`` is small.
+
+        It is ``H`` with its negative eigenvalues turned around, or ``V'V``.
+        """
+        if self.H is not None:
+            return _convexified(self.H)
+        return self.V.T @ self.V if len(self.V) >= len(self.active) else None
+
+
+# Most weights that are all compared with each other once, instead of some of them at a time.
+MOST_COMPARED = 300
+
+
+class Problem(ABC):
+    """A weighted kernel model as a function of its weights.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    loss : Loss
+        A smooth loss.
+    alpha : float
+        Penalty on the squared norm of the model.
+    features : Features
+    fit_intercept : bool
+    n_rows, n_outputs : int
+    total_weight : float
+        Sum of the sample weights: the number of rows where all are one.
+    centers : ndarray of shape (m, n_columns)
+        The rows that carry coefficients.
+    exact : bool
+        Whether these are all rows of positive weight.
+    """
+
+    kernel: Kernel
+    loss: Loss
+    alpha: float
+    features: Features
+    fit_intercept: bool
+    n_rows: int
+    n_outputs: int
+    total_weight: float
+    centers: np.ndarray
+    exact: bool
+
+    # -- what follows from the attributes ----------------------------------------------
+
+    @property
+    def n_weights(self) -> int:
+        """Number of weights: of features, or of groups of columns."""
+        return self.features.n_weights
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns that the kernel sees."""
+        return self.features.n_columns
+
+    @property
+    def costs(self) -> np.ndarray:
+        """Factors of the weight penalty."""
+        return self.features.costs
+
+    @property
+    def absorbing(self) -> bool:
+        """Whether a weight at zero has no gradient and never returns, as with ``v = w**2``."""
+        return self.features.squared
+
+    @property
+    def convex(self) -> bool:
+        """Whether the eliminated objective is convex in the weights."""
+        return self.kernel.convex
+
+    def optimality(self, w: np.ndarray, active: np.ndarray, gradient: np.ndarray) -> float:
+        """Return the KKT residual ``max_j |w_j - clip(w_j - gradient_j / scale, 0, 1)|``.
+
+        The scale is the objective of a constant model, so the residual has no units.
+        ``gradient`` is that of the whole objective in the weights ``active``.
+        """
+        if not len(active):
+            return 0.0
+        w = w[active]
+        # A step down ends at 0 at the latest, one up at 1.
+        step = gradient / max(self.null_value, 1e-300)
+        moved = np.maximum(np.minimum(step, w), w - 1.0)
+        return float(np.abs(moved, out=moved).max())
+
+    def similarity(self, active: np.ndarray) -> np.ndarray:
+        """Return how alike the columns of some weights are, 1 for copies and mirror images.
+
+        It is the squared correlation of two columns, and for groups of columns the alignment of
+        their Gram matrices.
+        """
+        if self.n_weights > MOST_COMPARED:
+            return self._compare(active)
+        return self._similarity_of_all[active[:, None], active]
+
+    @cached_property
+    def _similarity_of_all(self) -> np.ndarray:
+        """The similarity of all weights: every point of a path asks for some of it."""
+        return self._compare(np.arange(self.n_weights))
+
+    def _compare(self, active: np.ndarray) -> np.ndarray:
+        Z, first = self._centered_columns(self.features.select(active))
+        cross = _summed((Z.T @ Z) ** 2, first, first)
+        size = np.sqrt(np.maximum(cross.diagonal(), 1e-300))
+        return cross / np.multiply.outer(size, size)
+
+    def similarity_to_all(self, active: np.ndarray) -> np.ndarray:
+        """Return how alike the columns of some weights are to those of every weight.
+
+        The measure is that of :meth:`similarity`, the shape (n_active, n_weights).
+        """
+        Z, first = self._centered_columns(self.features.everything)
+        some, first_of_some = self._centered_columns(self.features.select(active))
+        cross = _summed((some.T @ Z) ** 2, first_of_some, first)
+        if first is None:
+            size = np.einsum("ij,ij->j", Z, Z)
+        else:
+            ends = [*first[1:], Z.shape[1]]
+            size = np.array(
+                [np.linalg.norm(Z[:, a:z].T @ Z[:, a:z]) for a, z in zip(first, ends, strict=True)]
+            )
+        size = np.maximum(size, 1e-150)
+        return cross / np.multiply.outer(size[active], size)
+
+    def _centered_columns(self, subset: Subset) -> tuple[np.ndarray, np.ndarray | None]:
+        """Return the columns of some weights, centered, and where each weight's columns begin."""
+        Z = np.asarray(self.centers[:, subset.columns], dtype=float)
+        return Z - Z.mean(axis=0), subset.first
+
+    # -- values and derivatives ---------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def null_value(self) -> float:
+        """Objective of the best constant model: the scale of gradients and penalties."""
+
+    @abstractmethod
+    def solve(self, w: np.ndarray, warm: np.ndarray | None = None, tol: float = 1e-9) -> Any:
+        """Minimize over the coefficients at the weights ``w``; return a :class:`State`.
+
+        ``warm`` is that of a state nearby. Raises ``IndefiniteKernelError`` where the kernel
+        matrix is too far from positive semi-definite for the minimum to exist.
+        """
+
+    @abstractmethod
+    def polish(self, state: Any, tol: float) -> Any:
+        """Go on minimizing over the coefficients of a state; its value never rises.
+
+        The fit of the returned state counts the factorizations of this call alone.
+        """
+
+    @abstractmethod
+    def value(
+        self, w: np.ndarray, C: np.ndarray, b: np.ndarray, sparsity: float, loss: Loss | None = None
+    ) -> float:
+        """Return the objective at ``(w, C, b)``, computed from nothing else.
+
+        ``loss`` replaces the problem's own, for a model refitted with another one.
+        """
+
+    @abstractmethod
+    def gradient(self, state: Any) -> np.ndarray:
+        """Return the gradient of the eliminated objective in all weights."""
+
+    @abstractmethod
+    def potential(self, state: Any) -> np.ndarray:
+        """Return how fast the objective falls as ``v`` of each feature grows, from zero too.
+
+        It tells how much a feature would help that the model does not have.
+        """
+
+    @abstractmethod
+    def linearize(self, state: Any, penalty: np.ndarray | None = None) -> Linearization:
+        """Return gradient and curvature at ``state`` in the weights that may move.
+
+        With the ``penalty`` of each weight, those that it holds at zero are left out where the
+        problem is convex.
+        """
+
+    @abstractmethod
+    def predict_warm(self, state: Any, model: Linearization, step: np.ndarray) -> np.ndarray:
+        """Return what a solve after a small ``step`` of the weights should start from."""
+
+    # -- other problems on the same data ------------------------------------------------
+
+    @abstractmethod
+    def with_alpha(self, alpha: float) -> "Problem":
+        """Return the same problem with another ``alpha``."""
+
+    @abstractmethod
+    def restricted(self, kept: np.ndarray) -> "Problem":
+        """Return the problem that has only the weights ``kept``, an increasing index."""
+
+    @abstractmethod
+    def subsample(
+        self,
+        most_rows: int,
+        seed: int | None = None,
+        *,
+        kernel: Kernel | None = None,
+        linear: bool | None = None,
+        single: bool = False,
+    ) -> Any:
+        """Return the exact problem on at most so many rows, chosen by chance.
+
+        Parameters
+        ----------
+        most_rows : int
+        seed : int, default=None
+            None is the same choice every time.
+        kernel : Kernel, default=None
+            Replaces the problem's own.
+        linear : bool, default=None
+            Whether the weights enter linearly; None is as the kernel has it.
+        single : bool, default=False
+            For a kernel that does not notice a shift: the columns are centered, and in single
+            precision where their range allows it.
+        """
+
+    def with_centers(self, centers: np.ndarray) -> "Problem":
+        """Return the same problem with other centers."""
+        raise ValueError("The exact problem has no centers to choose.")
+
+    def run_on_sample(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Return ``function(problem, *arguments)`` for the problem on some of the rows.
+
+        None where a sample is not worth while, or cannot tell for want of a class.
+        """
+        return None
+
+    @abstractmethod
+    def forget(self) -> None:
+        """Let go of remembered matrices; results that keep the problem need none of them."""
+
+
+def _summed(cross: np.ndarray, rows: np.ndarray | None, columns: np.ndarray | None) -> np.ndarray:
+    """Return the sums over blocks of a matrix that begin at some rows and columns."""
+    if rows is not None:
+        cross = np.add.reduceat(cross, rows, 0)
+    return cross if columns is None else np.add.reduceat(cross, columns, 1)
+
+
+def _convexified(H: np.ndarray) -> np.ndarray:
+    """Return H with its negative eigenvalues turned around, and none close to zero.
+
+    Along negative curvature the step then goes downhill as far as it would uphill.
+    """
+    shifted = H.copy()
+    shifted.flat[:: len(H) + 1] -= (
+        1e-6 * H.diagonal().sum()
+    )  # the trace bounds the largest eigenvalue
+    if dpotrf(shifted, lower=1, overwrite_a=1)[1] == 0:
+        return H
+    values, vectors = np.linalg.eigh(H)
+    largest = np.abs(values).max()
+    return (vectors * np.maximum(np.abs(values), 1e-3 * largest)) @ vectors.T
+
+
+def rows_of_sample(n_rows: int, most_rows: int, seed: int | None) -> np.ndarray:
+    """Return the numbers of at most so many rows, chosen by chance, in increasing order."""
+    if n_rows <= most_rows:
+        return np.arange(n_rows)
+    rng = np.random.default_rng(0 if seed is None else seed)
+    return np.sort(rng.choice(n_rows, most_rows, replace=False))
+
+
+def single_precision(X: np.ndarray) -> np.ndarray:
+    """Return the columns centered, in single precision unless that would overflow."""
+    X = X - X.mean(axis=0)
+    return X.astype(np.float32) if np.abs(X).max(initial=0.0) < SINGLE_RANGE else X
+
+
+def null_objective(loss: Loss, Y: np.ndarray, s: np.ndarray, fit_intercept: bool) -> float:
+    """Return the loss of the best constant scores."""
+
+    def total(y: np.ndarray, b: float) -> float:
+        return float(s @ loss.value(y, np.full(len(y), b)))
+
+    if not fit_intercept:
+        return sum(total(y, 0.0) for y in Y.T)
+    if loss.constant_curvature:
+        # One step from zero is exact.
+        slopes = s @ loss.gradient(Y, np.zeros_like(Y))
+        steps = slopes / (loss.curvature_bound * s.sum())
+        return sum(total(y, -float(step)) for y, step in zip(Y.T, steps, strict=True))
+    span = 30.0 * max(1.0, np.abs(Y).max())
+
+    def best(y: np.ndarray) -> float:
+        search = minimize_scalar(lambda b: total(y, b), bounds=(-span, span), method="bounded")
+        return float(search.fun)
+
+    return sum(best(y) for y in Y.T)

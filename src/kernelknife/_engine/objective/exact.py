@@ -1,0 +1,398 @@
+"""The exact problem: a coefficient for every row, and a kernel matrix of all rows."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from kernelknife._engine.objective.base import (
+    Linearization,
+    Problem,
+    State,
+    null_objective,
+    rows_of_sample,
+    single_precision,
+)
+from kernelknife._engine.objective.coefficients import ExactFit, Quadratic, solve_columns
+from kernelknife._engine.objective.factors import DenseMatrix, KernelMatrix, ProductMatrix, is_thin
+from kernelknife._engine.objective.features import Chain, Features, Subset
+from kernelknife.kernels import Kernel
+from kernelknife.kernels.forms import DotForm
+from kernelknife.losses import Loss
+
+__all__ = ["ExactProblem", "ExactState"]
+
+# Most rows for which the model of the state before the last is kept too: it holds n x n matrices.
+REMEMBER_ROWS = 2000
+# Most weights for which the exact Hessian is computed. It costs (n q)**2 steps for q weights,
+# about as much as a solve. The limit must not depend on the number of rows, or a row of weight 2
+# would not be the same as two rows.
+HESSIAN_WEIGHTS = 32
+# The same for weights of several columns each, whose Hessian is made of a matrix per weight.
+HESSIAN_GROUPS = 12
+# Least curvature, as a share of the loss's bound, that predicts how a score moves.
+LEAST_CURVATURE = 1e-3
+
+
+@dataclass(frozen=True)
+class ExactState(State):
+    """The model at the weights ``w``, with what its kernel matrix is made of."""
+
+    inner: ExactFit
+    subset: Subset  # the features with weight
+    X: np.ndarray  # their columns
+    S: np.ndarray | None  # the kernel's form and the kernel matrix, where derivatives need them
+    K: np.ndarray | None
+    matrix: KernelMatrix  # what the coefficients are solved with
+
+    @property
+    def warm(self) -> np.ndarray:
+        """The scores: they keep their margins when the kernel changes its scale."""
+        return self.inner.F
+
+
+class ExactProblem(Problem):
+    """A weighted kernel model on all rows, as a function of its weights.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+        In single precision the kernel's derivatives may be as well.
+    Y : ndarray of shape (n, k)
+        Targets; -1 and +1 for classification.
+    kernel : Kernel
+    loss : Loss
+        A smooth loss.
+    alpha : float, default=1.0
+        Penalty on the squared norm of the model.
+    sample_weight : ndarray of shape (n,), default=None
+        Positive; None means ones.
+    features : Features, default=None
+        None gives every column a weight of its own and all the same cost.
+    fit_intercept : bool, default=True
+    """
+
+    exact = True
+
+    def __init__(
+        self,
+        X: np.ndarray,
+        Y: np.ndarray,
+        kernel: Kernel,
+        loss: Loss,
+        *,
+        alpha: float = 1.0,
+        sample_weight: np.ndarray | None = None,
+        features: Features | None = None,
+        fit_intercept: bool = True,
+    ):
+        n, p = X.shape
+        precision = np.float32 if X.dtype == np.float32 else float
+        self.centers = np.ascontiguousarray(X, dtype=precision)
+        self.Y = np.asarray(Y, dtype=float)
+        self.n_rows, self.n_outputs = n, self.Y.shape[1]
+        self.kernel = kernel
+        self.loss = loss
+        self.alpha = float(alpha)
+        self.sample_weight = np.ones(n) if sample_weight is None else sample_weight
+        self.total_weight = float(self.sample_weight.sum())
+        self.fit_intercept = fit_intercept
+        self.features = features or Features(p, squared=not kernel.linear_in_weights)
+        everything = self.features.everything
+        self._everything = everything, self._take(everything)
+        self._last = self._everything
+        self._linearized: tuple[tuple[ExactState, Linearization], ...] = ()
+
+    def forget(self) -> None:
+        """Let go of remembered matrices; results that keep the problem need none of them."""
+        self._last = self._everything
+        self._linearized = ()
+
+    def __getstate__(self) -> dict:
+        return {**self.__dict__, "_last": self._everything, "_linearized": ()}
+
+    def with_alpha(self, alpha: float) -> "ExactProblem":
+        """Return the same problem with another ``alpha``."""
+        return self._variant(alpha=alpha)
+
+    def restricted(self, kept: np.ndarray) -> "ExactProblem":
+        """Return the problem that has only the weights ``kept``, an increasing index."""
+        features, columns = self.features.restricted(kept)
+        return self._variant(X=self.centers.take(columns, axis=1), features=features)
+
+    def at_rows(self, rows: np.ndarray) -> "ExactProblem":
+        """Return the problem on some of its rows, given by their numbers."""
+        return self._variant(X=self.centers[rows], rows=rows)
+
+    def subsample(
+        self,
+        most_rows: int,
+        seed: int | None = None,
+        *,
+        kernel: Kernel | None = None,
+        linear: bool | None = None,
+        single: bool = False,
+    ) -> "ExactProblem":
+        """Return the problem on at most so many rows, perhaps with another kernel."""
+        rows = rows_of_sample(self.n_rows, most_rows, seed)
+        X = self.centers[rows]
+        kernel = kernel or self.kernel
+        return self._variant(
+            X=single_precision(X) if single else X,
+            rows=rows,
+            kernel=kernel,
+            features=self.features.for_kernel(kernel, linear),
+        )
+
+    def _variant(
+        self,
+        *,
+        X: np.ndarray | None = None,
+        rows: Any = slice(None),
+        kernel: Kernel | None = None,
+        features: Features | None = None,
+        alpha: float | None = None,
+    ) -> "ExactProblem":
+        return ExactProblem(
+            self.centers if X is None else X,
+            self.Y[rows],
+            kernel or self.kernel,
+            self.loss,
+            alpha=self.alpha if alpha is None else alpha,
+            sample_weight=self.sample_weight[rows],
+            features=features or self.features,
+            fit_intercept=self.fit_intercept,
+        )
+
+    # -- columns ----------------------------------------------------------------------
+
+    def _take(self, subset: Subset) -> np.ndarray:
+        """Return the columns of some weights, those of one weight side by side."""
+        if subset.owner is None and len(subset.active) == self.n_weights:
+            return self.centers
+        return self.centers.take(subset.columns, axis=1)
+
+    def _nonzero(self, w: np.ndarray) -> tuple[Subset, np.ndarray]:
+        """Return the features with weight and their columns, the last choice remembered."""
+        active = w.nonzero()[0]
+        if len(active) == self.n_weights:
+            return self._everything
+        # Read and written once each: starts may share a problem between threads.
+        last = self._last
+        if len(active) != len(last[0].active) or (active != last[0].active).any():
+            subset = self.features.select(active)
+            self._last = last = (subset, self._take(subset))
+        return last
+
+    def _differentiable(self, state: ExactState) -> tuple[Subset, np.ndarray]:
+        """Return the features with a gradient: those with weight where zero is absorbing, else all."""
+        return (state.subset, state.X) if self.absorbing else self._everything
+
+    def _movable(self, state: ExactState, penalty: Any) -> tuple[Subset, np.ndarray]:
+        """Return the features whose weights may move: at zero, those that the gradient pulls away.
+
+        The others satisfy their optimality conditions as they are; they are looked at again
+        at the next state, so nothing is lost.
+        """
+        if penalty is None or not self.convex:
+            return self._differentiable(state)
+        pulled = self.gradient(state) + penalty < 0
+        subset = self.features.select(np.flatnonzero((state.w > 0) | pulled))
+        return subset, self._take(subset)
+
+    def kernel_matrix(self, w: np.ndarray) -> np.ndarray:
+        """Return the kernel matrix of all rows at the weights ``w``."""
+        subset, X = self._nonzero(w)
+        return self.kernel(X, X, subset.form_weights(w))
+
+    # -- values -----------------------------------------------------------------------
+
+    @cached_property
+    def null_value(self) -> float:
+        """Objective of the best constant model: the scale of gradients and penalties."""
+        return null_objective(self.loss, self.Y, self.sample_weight, self.fit_intercept)
+
+    def solve(self, w: np.ndarray, warm: np.ndarray | None = None, tol: float = 1e-9) -> ExactState:
+        """Minimize over the coefficients at the weights ``w``, from scores nearby."""
+        subset, X = self._nonzero(w)
+        v = subset.form_weights(w)
+        S = K = None
+        matrix: KernelMatrix
+        product = self.convex and self.kernel.identity and self.kernel.form == "dot"
+        if product and is_thin(*X.shape):
+            matrix = ProductMatrix(DotForm.root(X, v))
+        else:
+            S, K = self.kernel.evaluate(X, X, v)
+            matrix = DenseMatrix(K)
+        inner = self._fit(matrix, tol, scores=warm)
+        return ExactState(w, inner, subset, X, S, K, matrix)
+
+    def polish(self, state: ExactState, tol: float) -> ExactState:
+        """Go on minimizing over the coefficients of a state; its value never rises."""
+        inner = self._fit(state.matrix, tol, start=state.inner)
+        if inner.value > state.inner.value:
+            inner = replace(state.inner, factorizations=inner.factorizations)
+        return replace(state, inner=inner)
+
+    def _fit(self, K: KernelMatrix, tol: float, **start: Any) -> ExactFit:
+        return solve_columns(
+            K,
+            self.Y,
+            self.sample_weight,
+            self.loss,
+            self.alpha,
+            self.fit_intercept,
+            tol=tol,
+            quadratic=self._quadratic,
+            **start,
+        )
+
+    @cached_property
+    def _quadratic(self) -> Quadratic | None:
+        """What every solve shares where the loss is quadratic."""
+        if not self.loss.constant_curvature:
+            return None
+        return Quadratic.of(self.Y, self.sample_weight, self.loss, self.alpha)
+
+    def value(
+        self, w: np.ndarray, C: np.ndarray, b: np.ndarray, sparsity: float, loss: Loss | None = None
+    ) -> float:
+        """Return the objective at ``(w, C, b)``, computed from nothing else."""
+        loss = loss or self.loss
+        KC = self.kernel_matrix(w) @ C
+        total = (self.sample_weight @ loss.value(self.Y, KC + b)).sum()
+        return float(total + self.alpha * np.vdot(C, KC) + sparsity * (self.costs @ w))
+
+    # -- derivatives ------------------------------------------------------------------
+
+    def gradient(self, state: ExactState) -> np.ndarray:
+        """Return the gradient of the eliminated objective, by one product of K's size.
+
+        By the envelope theorem it is ``-alpha tr(C' (dK/dw_j) C)``, for every loss.
+        """
+        subset, X = self._differentiable(state)
+        C = state.inner.C
+        in_v = self.kernel.gradient(X, X, state.S, state.K, C, C)
+        full = np.zeros(self.n_weights)
+        full[subset.active] = -self.alpha * subset.chain(state.w)(in_v)
+        return full
+
+    def potential(self, state: ExactState) -> np.ndarray:
+        """Return ``alpha tr(C' (dK/dv_j) C)``, the sum over the columns of each feature."""
+        subset, X = self._everything
+        # Columns without weight do not change the kernel matrix.
+        in_v = self.kernel.gradient(X, X, state.S, state.K, state.inner.C, state.inner.C)
+        return self.alpha * Chain(None, subset.first)(in_v)
+
+    def jacobian(
+        self,
+        state: ExactState,
+        output: int,
+        rows: Any = slice(None),
+        chosen: tuple[Subset, np.ndarray] | None = None,
+    ) -> np.ndarray:
+        """Return the derivative of ``(K_w c)[rows]`` in the weights that have one.
+
+        Only the rows of ``c`` that are not zero enter: the support vectors. ``chosen`` limits
+        the weights.
+        """
+        subset, columns = self._differentiable(state) if chosen is None else chosen
+        c = state.inner.C[:, output]
+        used: np.ndarray | slice = slice(None)
+        if np.count_nonzero(c) < len(c):
+            used = c.nonzero()[0]
+        S = K = None
+        if not self.kernel.identity:
+            S, K = _part(state.S, rows, used), _part(state.K, rows, used)
+        in_v = self.kernel.jacobian(columns[rows], columns[used], S, K, c[used])
+        return subset.chain(state.w)(in_v)
+
+    def linearize(self, state: ExactState, penalty: np.ndarray | None = None) -> Linearization:
+        """Return gradient and Gauss-Newton factor ``V`` at ``state``.
+
+        Per score column, ``V'V = 2 alpha A' (K + 2 alpha H^-1)^-1 A`` with
+        ``A_j = (dK/dw_j) c``, from the factorization that the coefficient step has made.
+        """
+        absorbing = self.absorbing
+        if absorbing:
+            # A path asks again where it stopped, and where it was before a trial that failed.
+            for known, model in self._linearized:
+                if known is state:
+                    return model
+        chosen = self._movable(state, penalty)
+        active = chosen[0].active
+        gradient, blocks = np.zeros(len(active)), []
+        for q, factor in enumerate(state.inner.factors):
+            c = state.inner.C[:, q]
+            curved = factor.rows
+            if len(curved) == len(c):
+                A = self.jacobian(state, q, chosen=chosen)
+                gradient -= self.alpha * (c @ A)
+            else:
+                rows = c.nonzero()[0]
+                if not np.array_equal(rows, curved):
+                    rows = np.union1d(curved, rows)
+                A = self.jacobian(state, q, rows, chosen)
+                gradient -= self.alpha * (c[rows] @ A)
+                if len(rows) > len(curved):
+                    A = A[np.isin(rows, curved)]
+            blocks.append(factor.whiten(A))
+        V = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
+        V *= np.sqrt(2.0 * self.alpha)
+        most = HESSIAN_WEIGHTS if self.features.owner is None else HESSIAN_GROUPS
+        few = 0 < len(active) <= most
+        exact = absorbing and few and self.kernel.twice_differentiable
+        H = self._exact_hessian(state, gradient, V) if exact else None
+        model = Linearization(active, gradient, V, H)
+        if absorbing:
+            # Two where the matrices that a state holds are small.
+            before = self._linearized[:1] if self.n_rows <= REMEMBER_ROWS else ()
+            self._linearized = ((state, model), *before)
+        return model
+
+    def _exact_hessian(self, state: ExactState, gradient: np.ndarray, V: np.ndarray) -> np.ndarray:
+        """Add to ``V'V`` what Gauss-Newton leaves out, ``-alpha tr(C' (d2K / dw2) C)``."""
+        w = state.w[state.subset.active]
+        C = state.inner.C
+        X, S, K = state.X, state.S, state.K
+        if np.count_nonzero(C) < C.size and not C.any(axis=1).all():
+            used = np.flatnonzero(C.any(axis=1))
+            X, C = X[used], C[used]
+            S, K = _part(S, used, used), _part(K, used, used)
+        first = state.subset.first
+        if first is None:
+            H = self.kernel.hessian(X, X, S, K, C, C)
+        else:
+            H = self.kernel.grouped_hessian(X, X, S, K, C, C, first)
+        H *= -4.0 * self.alpha * np.multiply.outer(w, w)
+        H += V.T @ V
+        H.flat[:: len(H) + 1] += gradient / w
+        return H
+
+    def predict_warm(self, state: ExactState, model: Linearization, step: np.ndarray) -> np.ndarray:
+        """Return the scores that the coefficients would give after a small ``step``.
+
+        Where the loss is curved its stationarity ``s loss'(F) = -2 alpha c`` ties the change
+        of a score to that of its coefficient; elsewhere the score is left as it is.
+        """
+        F = state.inner.F.copy()
+        change = model.V @ step / np.sqrt(2.0 * self.alpha)
+        least = LEAST_CURVATURE * self.loss.curvature_bound
+        first = 0
+        for q, factor in enumerate(state.inner.factors):
+            rows = factor.rows
+            dc = -factor.unwhiten(change[first : first + len(rows)])
+            first += len(rows)
+            h = self.sample_weight * self.loss.curvature(self.Y[:, q], F[:, q])
+            h = np.maximum(h[rows], least * self.sample_weight[rows])
+            F[rows, q] -= 2.0 * self.alpha * dc / h
+        return F
+
+
+def _part(matrix: np.ndarray | None, rows: Any, columns: Any) -> Any:
+    """Return some rows and columns of a matrix, None of None."""
+    if matrix is None or (isinstance(rows, slice) and isinstance(columns, slice)):
+        return matrix
+    # One after the other, which is three times as fast as both at once.
+    return matrix[rows][:, columns]

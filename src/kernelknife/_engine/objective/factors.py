@@ -1,0 +1,262 @@
+"""Kernel matrices ``K``, and factorizations of ``M = K + D`` with a positive diagonal ``D``.
+
+A factorization is some ``M = L L'`` that is used only through ``L^-1`` and ``L^-T``. Cholesky's
+takes the cube of the rows. A kernel matrix that is a product of few columns, ``K = P P'``, needs
+none of it: with ``U = D^-1/2 P``,
+
+    M = D^1/2 (I + U U') D^1/2,      (I + U U')^-1/2 = I - U G U',
+
+and ``G`` follows from the eigenvalues of the small matrix ``U'U``.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg import eigh
+from scipy.linalg.blas import dtrsm
+from scipy.linalg.lapack import dpotrf, dtrtrs
+
+__all__ = [
+    "CholeskyFactor",
+    "DenseMatrix",
+    "Factor",
+    "IndefiniteKernelError",
+    "KernelMatrix",
+    "ProductMatrix",
+    "ThinFactor",
+    "is_thin",
+]
+
+# A product of columns pays from this many rows on, where it has this share of columns at most: the
+# eigenvalues of a matrix take as long as Cholesky's factorization of one with three times the rows.
+THIN_ROWS, THIN_SHARE = 300, 0.125
+
+
+class IndefiniteKernelError(ValueError):
+    """The regularized kernel matrix is not positive definite."""
+
+
+def is_thin(n_rows: int, n_columns: int) -> bool:
+    """Whether a product of so many columns is better left as it is than made a matrix of rows."""
+    return n_rows >= THIN_ROWS and n_columns <= THIN_SHARE * n_rows
+
+
+class KernelMatrix(ABC):
+    """The kernel matrix of the rows, as far as the coefficients need it."""
+
+    @abstractmethod
+    def __matmul__(self, C: np.ndarray) -> np.ndarray:
+        """Return ``K C``."""
+
+    @abstractmethod
+    def part(self, rows: np.ndarray) -> np.ndarray:
+        """Return some rows and the same columns, as a new array in C order."""
+
+    @abstractmethod
+    def factorize(self, rows: np.ndarray, shift: np.ndarray, fit_intercept: bool) -> "Factor":
+        """Return the :class:`Factor` of ``K[rows, rows] + diag(shift)``."""
+
+
+@dataclass(frozen=True)
+class DenseMatrix(KernelMatrix):
+    """A kernel matrix that is given by its entries.
+
+    Attributes
+    ----------
+    K : ndarray of shape (n, n)
+    """
+
+    K: np.ndarray
+
+    def __matmul__(self, C: np.ndarray) -> np.ndarray:
+        return self.K @ C
+
+    def part(self, rows: np.ndarray) -> np.ndarray:
+        """Return some rows and the same columns; taken one after the other it is fast."""
+        if len(rows) == len(self.K):
+            return self.K.copy()
+        return self.K.take(rows, axis=0).take(rows, axis=1)
+
+    def factorize(self, rows: np.ndarray, shift: np.ndarray, fit_intercept: bool) -> "Factor":
+        """Return Cholesky's factorization."""
+        return CholeskyFactor.of(self, rows, shift, fit_intercept)
+
+
+@dataclass(frozen=True)
+class ProductMatrix(KernelMatrix):
+    """A kernel matrix ``K = P P'`` of few columns, which is never formed as a whole.
+
+    Attributes
+    ----------
+    P : ndarray of shape (n, r)
+    """
+
+    P: np.ndarray
+
+    def __matmul__(self, C: np.ndarray) -> np.ndarray:
+        return self.P @ (self.P.T @ C)
+
+    def part(self, rows: np.ndarray) -> np.ndarray:
+        """Return the product of some rows of the columns."""
+        some = self._of(rows)
+        return some @ some.T
+
+    def factorize(self, rows: np.ndarray, shift: np.ndarray, fit_intercept: bool) -> "Factor":
+        """Return a thin factorization, or Cholesky's where few rows are factorized."""
+        if is_thin(len(rows), self.P.shape[1]):
+            return ThinFactor.of(rows, fit_intercept, self._of(rows), shift)
+        return CholeskyFactor.of(self, rows, shift, fit_intercept)
+
+    def _of(self, rows: np.ndarray) -> np.ndarray:
+        return self.P if len(rows) == len(self.P) else self.P[rows]
+
+
+@dataclass(frozen=True)
+class Factor(ABC):
+    """A factorization ``M = L L'`` on the curved rows, with the intercept's part.
+
+    Attributes
+    ----------
+    rows : ndarray of int
+        The curved rows.
+    fit_intercept : bool
+    """
+
+    rows: np.ndarray
+    fit_intercept: bool
+
+    @cached_property
+    def half(self) -> np.ndarray | None:
+        """``L^-1 1``, None without an intercept."""
+        if not self.fit_intercept or not len(self.rows):
+            return None
+        return self.down(np.ones(len(self.rows)))
+
+    @abstractmethod
+    def down(self, z: np.ndarray) -> np.ndarray:
+        """Return ``L^-1 z``; ``z`` may be 2-d."""
+
+    @abstractmethod
+    def up(self, z: np.ndarray) -> np.ndarray:
+        """Return ``L^-T z``; ``z`` may be 2-d and may be overwritten."""
+
+    def solve_with_intercept(self, z: np.ndarray, total: float = 0.0) -> tuple:
+        """Return ``c, b`` with ``M c + b = z`` and ``sum(c) = total``; ``z`` may be 2-d."""
+        z = self.down(z)
+        if self.half is None:
+            return self.up(z), np.zeros(z.shape[1:])
+        # In whitened form the intercept is a projection: L'c = L^-1 z - b L^-1 1.
+        b = (self.half @ z - total) / (self.half @ self.half)
+        z -= np.multiply.outer(self.half, b)
+        return self.up(z), b
+
+    def whiten(self, A: np.ndarray) -> np.ndarray:
+        """Return V with ``V'V = A' P A``, P the (bordered) inverse; may overwrite ``A``."""
+        if not len(self.rows):
+            return A
+        V = self._down_in_place(A)
+        if self.half is not None:
+            V -= np.multiply.outer(self.half, (self.half @ V) / (self.half @ self.half))
+        return V
+
+    def unwhiten(self, v: np.ndarray) -> np.ndarray:
+        """Return ``L^-T v``: from whitened changes to changes of the coefficients."""
+        return self.up(v.copy()) if len(self.rows) else v
+
+    def _down_in_place(self, A: np.ndarray) -> np.ndarray:
+        return self.down(A)
+
+
+@dataclass(frozen=True)
+class CholeskyFactor(Factor):
+    """Cholesky's factorization; ``L`` is the lower triangle, in Fortran order."""
+
+    L: np.ndarray
+
+    @classmethod
+    def of(
+        cls, K: KernelMatrix, rows: np.ndarray, shift: np.ndarray, fit_intercept: bool
+    ) -> "CholeskyFactor":
+        """Return it for some rows of a kernel matrix and the diagonal ``shift``."""
+        return cls(rows, fit_intercept, _cholesky(K, rows, shift))
+
+    def down(self, z: np.ndarray) -> np.ndarray:
+        """Return ``L^-1 z``."""
+        return dtrtrs(self.L, z, lower=1)[0]
+
+    def up(self, z: np.ndarray) -> np.ndarray:
+        """Return ``L^-T z``."""
+        return dtrtrs(self.L, z, lower=1, trans=1, overwrite_b=1)[0]
+
+    def _down_in_place(self, A: np.ndarray) -> np.ndarray:
+        return dtrsm(1.0, self.L, A.T, side=1, lower=1, trans_a=1, overwrite_b=1).T
+
+
+@dataclass(frozen=True)
+class ThinFactor(Factor):
+    """The factorization of a diagonal and a product of few columns.
+
+    Attributes
+    ----------
+    scale : ndarray of shape (m,)
+        ``D^-1/2``.
+    U : ndarray of shape (m, r)
+    G : ndarray of shape (r, r)
+    """
+
+    scale: np.ndarray
+    U: np.ndarray
+    G: np.ndarray
+
+    @classmethod
+    def of(
+        cls, rows: np.ndarray, fit_intercept: bool, P: np.ndarray, shift: np.ndarray
+    ) -> "ThinFactor":
+        """Return it for the columns ``P`` of the curved rows and the diagonal ``shift``."""
+        scale = 1.0 / np.sqrt(shift)
+        U = P * scale[:, None]
+        squares, axes = eigh(U.T @ U, driver="evd")
+        squares = np.maximum(squares, 0.0)
+        # (1 - (1 + q)^-1/2) / q, without the difference of near equals that a small q makes.
+        root = np.sqrt(1.0 + squares)
+        G = (axes / (root * (1.0 + root))) @ axes.T
+        return cls(rows, fit_intercept, scale, U, G)
+
+    def down(self, z: np.ndarray) -> np.ndarray:
+        """Return ``L^-1 z``."""
+        return self._turned((self.scale * z.T).T)
+
+    def up(self, z: np.ndarray) -> np.ndarray:
+        """Return ``L^-T z``."""
+        return (self.scale * self._turned(z).T).T
+
+    def _turned(self, z: np.ndarray) -> np.ndarray:
+        """Return ``(I + U U')^-1/2 z``."""
+        return z - self.U @ (self.G @ (self.U.T @ z))
+
+
+def _cholesky(K: KernelMatrix, rows: np.ndarray, shift: np.ndarray) -> np.ndarray:
+    M = K.part(rows)
+    M.flat[:: len(M) + 1] += shift
+    if not len(rows):
+        return M
+    # M is symmetric, so its transpose is the Fortran-ordered matrix LAPACK wants in place.
+    L, info = dpotrf(M.T, lower=1, overwrite_a=1, clean=0)
+    if info > 0:
+        L, info = _with_jitter(K, rows, shift)
+    if info > 0:
+        raise IndefiniteKernelError(
+            "The kernel matrix plus its regularization is not positive definite at these "
+            "weights: raise alpha, or lower the kernel's gamma (or raise a negative coef0)."
+        )
+    return L
+
+
+def _with_jitter(K: KernelMatrix, rows: np.ndarray, shift: np.ndarray) -> tuple:
+    """Try again with what rounding may have taken from a semi-definite matrix."""
+    M = K.part(rows)
+    diagonal = np.abs(M.flat[:: len(M) + 1])
+    M.flat[:: len(M) + 1] += shift + 1e-13 * len(M) * diagonal.max()
+    return dpotrf(M.T, lower=1, overwrite_a=1, clean=0)

@@ -1,0 +1,514 @@
+"""The problem with centers: a coefficient for every center, sums over blocks of rows.
+
+With centers ``Z`` the scores are ``F = K(X, Z) C + 1 b'`` and the norm of the model is
+``tr(C' K(Z, Z) C)``. Newton's method for ``C`` and ``b`` needs ``K' H K`` and ``K' g`` (``g`` and
+``H`` the derivatives of the loss at the scores), the gradient in the weights needs a contraction
+of the kernel's derivative with ``g``, and the Gauss-Newton model needs ``A' H A`` and ``K' H A``
+with ``A_j = (dK/dw_j) c``. Memory is that of a block and of some m x m matrices, however many rows
+there are.
+"""
+
+from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from kernelknife._engine.data import Rows, Sample
+from kernelknife._engine.data.arrays import ArrayRows, DeviceRows
+from kernelknife._engine.data.columns import Columns, rows_to_look_at
+from kernelknife._engine.objective.base import (
+    Fit,
+    Linearization,
+    Problem,
+    State,
+    null_objective,
+    rows_of_sample,
+    single_precision,
+)
+from kernelknife._engine.objective.exact import ExactProblem
+from kernelknife._engine.objective.features import Chain, Features, Subset
+from kernelknife._engine.objective.nystrom_coefficients import CoefficientDescent
+from kernelknife._engine.objective.sums import (
+    Setting,
+    exact_model,
+    gradient_sums,
+    loss_sums,
+    model_sums,
+    norm_matrix,
+    primal_sums,
+    reduced_model,
+    second_sums,
+    slope_sums,
+)
+from kernelknife._utils.arrays import like, to_host
+from kernelknife.kernels import Kernel
+from kernelknife.losses import Loss
+
+__all__ = ["NystromProblem", "NystromState"]
+
+# A ridge on the coefficients, relative to the diagonal of K' H K: about what rounding takes from
+# it. It is part of the objective and the same at all weights, so that gradients are exact.
+RIDGE = 1e-11
+NULL_ROWS = 10_000  # rows that tell the objective of a constant, which is only a scale
+# Most weights for which the exact Hessian is computed: it takes one more pass over the rows, and
+# beyond this number that pass costs more than the steps that it saves.
+HESSIAN_WEIGHTS, HESSIAN_GROUPS = 16, 12  # of one column each, of several
+# Rows of the sample that tells where to begin: enough for the centers and for weak features.
+SAMPLE_ROWS, SAMPLE_ROWS_PER_CENTER = 5000, 10
+WORTH_A_SAMPLE = 3  # times as many rows as the sample has, so that it pays to begin there
+
+
+def spanning_centers(n_columns: int, rows: Rows) -> int:
+    """Return how many centers a linear model needs so that no direction is lost.
+
+    With fewer, its columns are tied to each other by the choice of the centers, and the problem
+    is no longer convex in the weights.
+    """
+    return min(n_columns, rows.shape[0])
+
+
+@dataclass(frozen=True)
+class NystromState(State):
+    """The model at the weights ``w``; the factorization stays where it was made."""
+
+    step: Any  # a Step, or where the cluster keeps it
+    setting: Setting
+
+    @property
+    def warm(self) -> np.ndarray:
+        """The coefficients, the intercept last."""
+        return np.vstack([self.inner.C, self.inner.b])
+
+
+class NystromProblem(Problem):
+    """A weighted kernel model on centers, as a function of its weights.
+
+    Parameters
+    ----------
+    rows : Rows
+        With encoded targets of shape (n, k).
+    columns : Columns
+        The problem's columns among those of the rows, and how to standardize them.
+    centers : ndarray of shape (m, p)
+        Standardized.
+    kernel : Kernel
+        Positive semi-definite.
+    loss : Loss
+        A smooth loss.
+    alpha : float, default=1.0
+    features : Features, default=None
+        None gives every column a weight of its own and all the same cost.
+    fit_intercept : bool, default=True
+    n_outputs : int, default=1
+    total_weight : float, default=None
+        Sum of the sample weights; None is the number of rows.
+    seed : int, default=0
+        For the rows that samples take.
+    """
+
+    exact = False
+
+    def __init__(
+        self,
+        rows: Rows,
+        columns: Columns,
+        centers: np.ndarray,
+        kernel: Kernel,
+        loss: Loss,
+        *,
+        alpha: float = 1.0,
+        features: Features | None = None,
+        fit_intercept: bool = True,
+        n_outputs: int = 1,
+        total_weight: float | None = None,
+        seed: int = 0,
+    ):
+        if kernel.indefinite:
+            raise ValueError(
+                f"{kernel!r} is not positive semi-definite: a model on centers has no minimum."
+            )
+        self.rows, self.columns, self.centers = rows, columns, centers
+        self.kernel, self.loss, self.alpha = kernel, loss, float(alpha)
+        self.features = features or Features(columns.n_seen, squared=not kernel.linear_in_weights)
+        self.fit_intercept, self.n_outputs, self.seed = fit_intercept, n_outputs, seed
+        self.n_rows = rows.shape[0]
+        self.total_weight = float(self.n_rows) if total_weight is None else total_weight
+        self._spans = len(centers) >= spanning_centers(self.n_columns, rows)
+        self._shared: tuple[bytes, Any] | None = None
+        self._linearized: tuple[NystromState, Linearization] | None = None
+        self._response: tuple[NystromState, Any] | None = None
+
+    @property
+    def convex(self) -> bool:
+        """Whether the kernel is linear in the weights and the centers span all columns."""
+        return self.kernel.convex and self._spans
+
+    def __getstate__(self) -> dict:
+        return {**self.__dict__, "_shared": None, "_linearized": None, "_response": None}
+
+    def forget(self) -> None:
+        """Let go of what is remembered from the last evaluation."""
+        self._shared = self._linearized = self._response = None
+        self.rows.forget()
+
+    # -- other problems on the same data ------------------------------------------------
+
+    def with_alpha(self, alpha: float) -> "NystromProblem":
+        """Return the same problem with another ``alpha``."""
+        return self._variant(alpha=float(alpha))
+
+    def with_centers(self, centers: np.ndarray) -> "NystromProblem":
+        """Return the same problem with other centers."""
+        return self._variant(centers=centers)
+
+    def restricted(self, kept: np.ndarray) -> "NystromProblem":
+        """Return the problem that has only the weights ``kept``, an increasing index."""
+        features, columns = self.features.restricted(kept)
+        return self._variant(
+            features=features,
+            columns=self.columns.restricted(columns),
+            centers=self.centers.take(columns, axis=1),
+        )
+
+    def _variant(self, **changes: Any) -> "NystromProblem":
+        other = copy(self)
+        other.__dict__.update(changes)
+        other._shared = other._linearized = other._response = None
+        for name in ("_ridge", "_similarity_of_all"):
+            other.__dict__.pop(name, None)
+        return other
+
+    def subsample(
+        self,
+        most_rows: int,
+        seed: int | None = None,
+        *,
+        kernel: Kernel | None = None,
+        linear: bool | None = None,
+        single: bool = False,
+    ) -> ExactProblem:
+        """Return the exact problem on some of the rows, perhaps with another kernel."""
+        index = self.rows.numbers(rows_of_sample(self.rows.n_counted, most_rows, seed))
+        sample = self.rows.fetch(self.rows.sample(index))
+        counted = sample.counted()
+        X = self.columns.take(sample.X[counted])
+        kernel = kernel or self.kernel
+        return ExactProblem(
+            single_precision(X) if single else X,
+            sample.y[counted],
+            kernel,
+            self.loss,
+            alpha=self.alpha,
+            sample_weight=np.asarray(sample.s[counted], dtype=float),
+            features=self.features.for_kernel(kernel, linear),
+            fit_intercept=self.fit_intercept,
+        )
+
+    @property
+    def sample_rows(self) -> int:
+        """Number of rows of the sample that tells where to begin."""
+        return max(SAMPLE_ROWS, SAMPLE_ROWS_PER_CENTER * len(self.centers))
+
+    def run_on_sample(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Run ``function(problem on some of the rows, ...)`` where the rows are."""
+        n = self.rows.n_counted
+        if n <= WORTH_A_SAMPLE * self.sample_rows:
+            return None
+        index = self.rows.numbers(rows_of_sample(n, self.sample_rows, self.seed))
+        without_rows = self._variant(rows=None)
+        sample = self.rows.sample(index)
+        place = self.rows.place if self.rows.on_device else None
+        return self.rows.fetch(
+            self.rows.apply(_run_small, sample, without_rows, place, function, arguments)
+        )
+
+    # -- where things are ---------------------------------------------------------------
+
+    def _setting(self, w: np.ndarray, subset: Subset) -> Setting:
+        columns = self.columns.restricted(subset.columns)
+        return Setting(self.kernel, self.loss, columns, subset.form_weights(w))
+
+    def _own_centers(self, subset: Subset) -> Any:
+        """Return the centers' columns for the matrix among centers, where that is computed."""
+        return self.rows.place(self.centers.take(subset.columns, axis=1))
+
+    def _shared_centers(self, subset: Subset) -> Any:
+        """Return the centers' columns where the blocks are, the last choice remembered."""
+        key = subset.columns.tobytes()
+        if self._shared is None or self._shared[0] != key:
+            columns = self.centers.take(subset.columns, axis=1)
+            self._shared = (key, self.rows.share(columns))
+        return self._shared[1]
+
+    def _total(self, function: Callable[..., tuple], subset: Subset, *arguments: Any) -> Any:
+        """Return a sum over the blocks, each given the centers' columns of some weights."""
+        Z = self._shared_centers(subset)
+        return self.rows.total(function, Z, *arguments, width=len(self.centers))
+
+    def _nonzero(self, w: np.ndarray) -> Subset:
+        return self.features.select(np.flatnonzero(w))
+
+    @cached_property
+    def _ridge(self) -> float:
+        """Ridge on the coefficients, from the size of the kernel at the scaled start."""
+        p = self.centers.shape[1]
+        size = float(np.mean(self.kernel.diag(self.centers, np.full(p, 0.5 / p)) ** 2))
+        return RIDGE * (self.loss.curvature_bound or 1.0) * self.total_weight * max(size, 1e-300)
+
+    # -- values -------------------------------------------------------------------------
+
+    @cached_property
+    def null_value(self) -> float:
+        """Objective of the best constant model, from some of the rows: a scale."""
+        sample = self.rows.sample(rows_to_look_at(self.rows, NULL_ROWS))
+        arguments = (self.loss, self.fit_intercept, self.total_weight)
+        return self.rows.fetch(self.rows.apply(_null_of, sample, *arguments))
+
+    def solve(
+        self, w: np.ndarray, warm: np.ndarray | None = None, tol: float = 1e-9
+    ) -> NystromState:
+        """Minimize over the coefficients at the weights ``w``, from coefficients nearby."""
+        subset = self._nonzero(w)
+        setting = self._setting(w, subset)
+        # Made where the sums are: an m x m matrix does not travel.
+        shared = self._shared_centers(subset)
+        M = self.rows.apply(norm_matrix, shared, setting, self._ridge / self.alpha)
+        m, constant = len(self.centers), self.loss.constant_curvature
+        if warm is None or constant:
+            warm = np.zeros((m + 1, self.n_outputs))
+        # A step of the weights that promises little is told from noise, and its gradient right,
+        # only where the coefficients are better than it by far: as the next step is to this one.
+        enough = max(10.0 * tol * tol, 1e-12)
+        descent = CoefficientDescent(
+            self.rows,
+            lambda function, *arguments: self._total(function, subset, *arguments),
+            setting,
+            M,
+            self.alpha,
+            self.fit_intercept,
+            self.total_weight,
+            warm,
+        )
+        step, end, residual = descent.run(enough)
+        c = descent.c
+        fit = Fit(c[:m], c[m], end.loss, end.value, descent.factorizations, residual)
+        return NystromState(w, fit, step, setting)
+
+    def polish(self, state: NystromState, tol: float) -> NystromState:
+        """Go on minimizing over the coefficients of a state; its value never rises."""
+        polished = self.solve(state.w, state.warm, tol)
+        if polished.smooth <= state.smooth:
+            return polished
+        return replace(
+            state, inner=replace(state.inner, factorizations=polished.inner.factorizations)
+        )
+
+    def value(
+        self, w: np.ndarray, C: np.ndarray, b: np.ndarray, sparsity: float, loss: Loss | None = None
+    ) -> float:
+        """Return the objective at ``(w, C, b)``, computed from nothing else."""
+        subset = self._nonzero(w)
+        setting = self._setting(w, subset)
+        if loss is not None:
+            setting = replace(setting, loss=loss)
+        Z = self.centers.take(subset.columns, axis=1)
+        M = norm_matrix(Z, setting, self._ridge / self.alpha)
+        (total,) = self.rows.fetch(self._total(loss_sums, subset, setting, C, b))
+        norm = self.alpha * float(np.vdot(C, M @ C))
+        return float(total) + norm + sparsity * float(self.costs @ w)
+
+    # -- derivatives --------------------------------------------------------------------
+
+    def gradient(self, state: NystromState) -> np.ndarray:
+        """Return the gradient in all weights, without the curvature."""
+        if self.convex:
+            return self._primal_gradient(self._primal_slopes(state))
+        subset, setting, chain = self._differentiable(state)
+        C, b = state.inner.C, state.inner.b
+        (in_v,) = self.rows.fetch(self._total(gradient_sums, subset, setting, C, b))
+        full = np.zeros(self.n_weights)
+        full[subset.active] = chain(to_host(in_v) + self._norm_gradient(state, subset, setting))
+        return full
+
+    def potential(self, state: NystromState) -> np.ndarray:
+        """Return how fast the objective falls as ``v`` of each feature grows."""
+        if self.convex:
+            return -self._primal_gradient(self._primal_slopes(state))
+        subset = self.features.everything
+        setting = self._setting(state.w, subset)
+        C, b = state.inner.C, state.inner.b
+        (in_v,) = self.rows.fetch(self._total(gradient_sums, subset, setting, C, b))
+        in_v = to_host(in_v) + self._norm_gradient(state, subset, setting)
+        return -Chain(None, subset.first)(in_v)
+
+    def linearize(self, state: NystromState, penalty: np.ndarray | None = None) -> Linearization:
+        """Return gradient and Gauss-Newton factor at ``state``, by one pass over the rows."""
+        last = self._linearized
+        if last is not None and last[0] is state:
+            return last[1]
+        if self.convex:
+            return self._linearize_primal(state, penalty)
+        subset, setting, chain = self._differentiable(state)
+        m, C, b = len(self.centers), state.inner.C, state.inner.b
+        sums = self._total(model_sums, subset, setting, C, b, chain)
+        reduced = self.rows.apply(reduced_model, sums, state.step, self.fit_intercept, m)
+        gradient, Q = self.rows.fetch(reduced)
+        gradient = gradient + chain(self._norm_gradient(state, subset, setting))
+        most = HESSIAN_WEIGHTS if subset.first is None else HESSIAN_GROUPS
+        few = 0 < len(subset.active) <= most
+        H = None
+        if self.absorbing and few and self.kernel.twice_differentiable:
+            H = self._exact_hessian(state, subset, setting, chain, sums, gradient)
+        model = Linearization(subset.active, gradient, _root(Q), H)
+        self._linearized = (state, model)
+        return model
+
+    def _differentiable(self, state: NystromState) -> tuple[Subset, Setting, Chain]:
+        """Return the features that have a derivative, their setting and their chain rule."""
+        if self.absorbing:
+            subset = self._nonzero(state.w)
+            return subset, state.setting, subset.chain(state.w)
+        subset = self.features.everything
+        return subset, self._setting(state.w, subset), subset.chain(state.w)
+
+    def _norm_gradient(self, state: NystromState, subset: Subset, setting: Setting) -> np.ndarray:
+        """Return the derivative of ``alpha tr(C' K(Z, Z) C)`` in the form's ``v``."""
+        own = self._own_centers(subset)
+        S, M = self.kernel.evaluate(own, own, like(setting.v, own))
+        C = like(state.inner.C, own)
+        return self.alpha * to_host(self.kernel.gradient(own, own, S, M, C, C))
+
+    def _exact_hessian(
+        self,
+        state: NystromState,
+        subset: Subset,
+        setting: Setting,
+        chain: Chain,
+        sums: Any,
+        gradient: np.ndarray,
+    ) -> np.ndarray:
+        """Return the Hessian, by one more pass over the rows."""
+        C, b, m = state.inner.C, state.inner.b, len(self.centers)
+        seconds = self._total(second_sums, subset, setting, C, b, chain)
+        Z = self._own_centers(subset)
+        S, M = self.kernel.evaluate(Z, Z, like(setting.v, Z))
+        c = like(C, Z)
+        own = [
+            2.0 * self.alpha * to_host(chain(self.kernel.jacobian(Z, Z, S, M, c[:, q])))
+            for q in range(c.shape[1])
+        ]
+        parts = self.rows.apply(exact_model, sums, seconds, own, state.step, self.fit_intercept, m)
+        in_v, Q = self.rows.fetch(self.rows.apply(_first_two, parts))
+        self._response = (state, parts)
+        w = state.w[subset.active]
+        if subset.first is None:
+            own_v = self.kernel.hessian(Z, Z, S, M, c, c)
+        else:
+            own_v = self.kernel.grouped_hessian(Z, Z, S, M, c, c, subset.first)
+        in_v = in_v + self.alpha * own_v
+        H = Q + 4.0 * np.multiply.outer(w, w) * in_v
+        H.flat[:: len(H) + 1] += gradient / w
+        return 0.5 * (H + H.T)
+
+    def predict_warm(
+        self, state: NystromState, model: Linearization, step: np.ndarray
+    ) -> np.ndarray:
+        """Return coefficients to start from after a small ``step`` of the weights."""
+        if self._response is None or self._response[0] is not state:
+            return state.warm
+        change = self.rows.fetch(self.rows.apply(_respond, self._response[1], step))
+        warm = state.warm.copy()
+        warm[: len(change)] -= change
+        return warm
+
+    # -- the linear kernel, whose derivatives are those of the primal problem -------------
+
+    def _primal_slopes(self, state: NystromState) -> np.ndarray:
+        """Return ``t_j = -x_j' g / (2 alpha)``, the coefficient of a column per unit of weight.
+
+        The coefficients of the centers do not tell it for weights at zero, whose columns the
+        kernel does not see; with it the derivative in a weight is ``-alpha t_j**2`` everywhere.
+        """
+        columns = self.columns.restricted(self.features.everything.columns)
+        C, b = state.inner.C, state.inner.b
+        sums = self._total(slope_sums, self._nonzero(state.w), state.setting, C, b, columns)
+        (slopes,) = self.rows.fetch(sums)
+        return -to_host(slopes) / (2.0 * self.alpha)
+
+    def _primal_gradient(self, T: np.ndarray) -> np.ndarray:
+        return Chain(None, self.features.everything.first)(-self.alpha * (T * T).sum(axis=1))
+
+    def _linearize_primal(self, state: NystromState, penalty: np.ndarray | None) -> Linearization:
+        T = self._primal_slopes(state)
+        gradient = self._primal_gradient(T)
+        active = np.arange(self.n_weights)
+        if penalty is not None:
+            active = np.flatnonzero((state.w > 0) | (gradient + penalty < 0))
+        subset = self.features.select(active)
+        T = T[np.isin(self.features.everything.columns, subset.columns)]
+        sums = self._total(
+            primal_sums,
+            self._nonzero(state.w),
+            state.setting,
+            state.inner.C,
+            state.inner.b,
+            self.columns.restricted(subset.columns),
+            T,
+            Chain(None, subset.first),
+        )
+        m = len(self.centers)
+        reduced = self.rows.apply(reduced_model, sums, state.step, self.fit_intercept, m)
+        _, Q = self.rows.fetch(reduced)
+        return Linearization(active, gradient[active], _root(Q))
+
+
+def seen_once(rows: Rows, columns: Columns) -> tuple[Rows, Columns]:
+    """Return rows that are what the kernel sees, where they can be kept.
+
+    A step would otherwise spend a third of its time on the basis of an ANOVA kernel.
+    """
+    seen = None if columns.ready else rows.transformed(columns.take, columns.n_seen)
+    return (rows, columns) if seen is None else (seen, Columns.as_seen(columns.n_seen))
+
+
+def _run_small(
+    sample: Sample,
+    problem: NystromProblem,
+    place: Callable[[np.ndarray], Any] | None,
+    function: Callable[..., Any],
+    arguments: tuple,
+) -> Any:
+    """Run a function on the problem of a sample whose rows stand for all rows.
+
+    ``place`` brings the sample back to the device that all rows are on, None where there is none.
+    """
+    Y, s = sample.y, np.asarray(sample.s, dtype=float)
+    if problem.loss.task == "classification" and (np.ptp(Y[s > 0], axis=0) == 0).any():
+        return None  # a class is so rare that these rows do not have it
+    s = s * (problem.total_weight / s.sum())
+    own = ArrayRows(sample.X, Y, s) if place is None else DeviceRows(place(sample.X), Y, s)
+    rows, columns = seen_once(own, problem.columns)
+    return function(problem._variant(rows=rows, columns=columns, n_rows=len(Y)), *arguments)
+
+
+def _null_of(sample: Sample, loss: Loss, fit_intercept: bool, total_weight: float) -> float:
+    s = np.asarray(sample.s, dtype=float)
+    s = s * (total_weight / s.sum()) if s.any() else np.full(len(s), total_weight / len(s))
+    return null_objective(loss, np.asarray(sample.y, dtype=float), s, fit_intercept)
+
+
+def _root(Q: np.ndarray) -> np.ndarray:
+    """Return V with ``V'V`` the positive part of a symmetric matrix."""
+    values, vectors = np.linalg.eigh(0.5 * (Q + Q.T))
+    return (vectors * np.sqrt(np.maximum(values, 0.0))).T
+
+
+def _first_two(results: tuple) -> tuple:
+    return results[:2]
+
+
+def _respond(results: tuple, step: np.ndarray) -> np.ndarray:
+    return np.einsum("mpk,p->mk", results[2], step)

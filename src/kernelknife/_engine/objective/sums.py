@@ -1,0 +1,348 @@
+"""What a block of rows contributes to the problem with centers, and the algebra on the sums.
+
+The functions of blocks return tuples of arrays that are added up over the blocks. They run in this
+process, on a device, or on the workers of a cluster. The functions of sums are small and run where
+the sums are. ``G`` and ``H`` are the first and second derivatives of the loss at the scores, times
+the sample weights.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kernelknife._engine.data import Block
+from kernelknife._engine.data.columns import Columns
+from kernelknife._engine.objective.factors import IndefiniteKernelError
+from kernelknife._engine.objective.features import Chain
+from kernelknife._utils.arrays import (
+    LinAlgError,
+    factorize_lower,
+    gram,
+    like,
+    mirrored,
+    namespace,
+    solve_factored,
+    to_host,
+)
+from kernelknife.kernels import Kernel
+from kernelknife.losses import Loss
+
+__all__ = [
+    "Setting",
+    "Step",
+    "StepSummary",
+    "exact_model",
+    "gradient_sums",
+    "line_sums",
+    "loss_sums",
+    "model_sums",
+    "newton_step",
+    "newton_sums",
+    "norm_matrix",
+    "primal_sums",
+    "reduced_model",
+    "second_sums",
+    "slope_sums",
+]
+
+
+JITTER = 1e-14  # share of the trace that rounding may have taken from a matrix's eigenvalues
+# Curvature of the intercept, as a share of what a curved loss has, below which it is none.
+FLAT_CORNER = 1e-8
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """What a block needs to know to make its kernel matrix at some weights."""
+
+    kernel: Kernel
+    loss: Loss
+    columns: Columns  # those with weight
+    v: np.ndarray  # what the kernel's form takes, one number per column
+
+    def evaluate(self, block: Block, Z: Any) -> tuple:
+        """Return the block's standardized columns, the centers, the form and the kernel matrix."""
+        memory = block.memory
+        if memory is not None and block.number in memory and memory[block.number][0] is self:
+            return memory[block.number][1]
+        X = self.columns.of_block(block)
+        Z = like(Z, X)
+        result = (X, Z, *self.kernel.evaluate(X, Z, like(self.v, X)))
+        if memory is not None:
+            memory[block.number] = (self, result)
+        return result
+
+    def scores(self, block: Block, Z: Any, C: np.ndarray, b: np.ndarray) -> tuple:
+        """Return what :meth:`evaluate` does, the targets, their weights as a column, the scores."""
+        X, Z, S, K = self.evaluate(block, Z)
+        y, s = block.y, block.s
+        if isinstance(K, np.ndarray):
+            y, s = np.asarray(y, dtype=float), np.asarray(s, dtype=float)
+        return X, Z, S, K, y, s[:, None], K @ like(C, K) + like(b, K)
+
+
+def newton_sums(
+    block: Block, Z: Any, setting: Setting, C: Any, b: Any, assumed: float = 0.0
+) -> tuple:
+    """Return loss, ``[K 1]' g`` and ``[K 1]' H [K 1]`` of a block, per column of scores.
+
+    ``assumed`` is the least curvature of a row, as a share of the loss's bound.
+    """
+    _, _, _, K, Y, s, F = setting.scores(block, Z, C, b)
+    xp, loss = namespace(K), setting.loss
+    total = xp.sum(s * loss.value(Y, F))
+    G, H = s * loss.gradient(Y, F), s * loss.curvature(Y, F)
+    if assumed:
+        H = xp.maximum(H, assumed * loss.curvature_bound * s * xp.ones_like(H))
+    slopes = xp.concat([K.T @ G, xp.sum(G, axis=0)[None, :]], axis=0)
+    curvatures = []
+    for q in range(1 if loss.constant_curvature else H.shape[1]):
+        h, A = H[:, q], K
+        least, most = float(xp.min(h)), float(xp.max(h))
+        if least == 0.0 < most:
+            # A hinge is flat beyond the margin: those rows have no part in the curvature.
+            rows = xp.nonzero(h)[0]
+            A, h = xp.take(K, rows, axis=0), xp.take(h, rows, axis=0)
+            least = float(xp.min(h))
+        inner = most * gram(A) if least == most else gram(A * xp.sqrt(h)[:, None])
+        edge = (A.T @ h)[None, :]
+        corner = xp.sum(h)
+        bottom = xp.concat([edge, xp.reshape(corner, (1, 1))], axis=1)
+        right = xp.zeros_like(edge.T)
+        curvatures.append(xp.concat([xp.concat([inner, right], axis=1), bottom], axis=0))
+    return total, slopes, xp.stack(curvatures)
+
+
+def model_sums(block: Block, Z: Any, setting: Setting, C: Any, b: Any, chain: Chain) -> tuple:
+    """Return ``g' A``, ``A' H A`` and ``[K 1]' H A`` of a block, per column of scores."""
+    X, Z, S, K, Y, s, F = setting.scores(block, Z, C, b)
+    xp, loss, C = namespace(K), setting.loss, like(C, K)
+    G, H = s * loss.gradient(Y, F), s * loss.curvature(Y, F)
+    gradient, squares, crosses = 0.0, [], []
+    for q in range(F.shape[1]):
+        A = chain(setting.kernel.jacobian(X, Z, S, K, C[:, q]))
+        gradient = gradient + G[:, q] @ A
+        weighted = A * H[:, q][:, None]
+        squares.append(A.T @ weighted)
+        crosses.append(xp.concat([K.T @ weighted, xp.sum(weighted, axis=0)[None, :]], axis=0))
+    return gradient, xp.stack(squares), xp.stack(crosses)
+
+
+def slope_sums(block: Block, Z: Any, setting: Setting, C: Any, b: Any, columns: Columns) -> tuple:
+    """Return ``X' G`` of a block, over columns that need not have a weight."""
+    *_, Y, s, F = setting.scores(block, Z, C, b)
+    G = s * setting.loss.gradient(Y, F)
+    return (columns.of_block(block).T @ G,)
+
+
+def primal_sums(
+    block: Block,
+    Z: Any,
+    setting: Setting,
+    C: Any,
+    b: Any,
+    columns: Columns,
+    T: np.ndarray,
+    chain: Chain,
+) -> tuple:
+    """Return :func:`model_sums` of a linear kernel, where ``A_j = x_j t_j``."""
+    _, _, _, K, Y, s, F = setting.scores(block, Z, C, b)
+    xp = namespace(K)
+    H = s * setting.loss.curvature(Y, F)
+    X, T = columns.of_block(block), like(T, K)
+    squares, crosses = [], []
+    for q in range(H.shape[1]):
+        A = chain(X * T[:, q])
+        weighted = A * H[:, q][:, None]
+        squares.append(A.T @ weighted)
+        crosses.append(xp.concat([K.T @ weighted, xp.sum(weighted, axis=0)[None, :]], axis=0))
+    return 0.0 * xp.sum(squares[0], axis=0), xp.stack(squares), xp.stack(crosses)
+
+
+def second_sums(block: Block, Z: Any, setting: Setting, C: Any, b: Any, chain: Chain) -> tuple:
+    """Return what the exact Hessian adds: second derivatives of K, and ``(dK/dw_j)' g``."""
+    X, Z, S, K, Y, s, F = setting.scores(block, Z, C, b)
+    xp, C = namespace(K), like(C, K)
+    G = s * setting.loss.gradient(Y, F)
+    kernel = setting.kernel
+    St = None if S is None else S.T
+    turned = [chain(kernel.jacobian(Z, X, St, K.T, G[:, q])) for q in range(G.shape[1])]
+    if chain.first is None:
+        return kernel.hessian(X, Z, S, K, G, C), xp.stack(turned)
+    return kernel.grouped_hessian(X, Z, S, K, G, C, chain.first), xp.stack(turned)
+
+
+def gradient_sums(block: Block, Z: Any, setting: Setting, C: Any, b: Any) -> tuple:
+    """Return ``sum_i g_i (dK/dv_j c)_i`` of a block."""
+    X, Z, S, K, Y, s, F = setting.scores(block, Z, C, b)
+    G = s * setting.loss.gradient(Y, F)
+    return (setting.kernel.gradient(X, Z, S, K, G, like(C, K)),)
+
+
+def loss_sums(block: Block, Z: Any, setting: Setting, C: Any, b: Any) -> tuple:
+    """Return the loss of a block."""
+    *_, Y, s, F = setting.scores(block, Z, C, b)
+    return (namespace(F).sum(s * setting.loss.value(Y, F)),)
+
+
+def line_sums(
+    block: Block, Z: Any, setting: Setting, c: Any, step: Any, lengths: tuple[float, ...]
+) -> tuple:
+    """Return the slopes of a block's loss along a step of the coefficients, at some lengths."""
+    *_, K, Y, s, F = setting.scores(block, Z, c[:-1], c[-1])
+    xp, loss = namespace(K), setting.loss
+    change = K @ like(step[:-1], K) + like(step[-1], K)
+    slopes = [xp.sum(change * s * loss.gradient(Y, F + t * change)) for t in lengths]
+    return (xp.stack(slopes),)
+
+
+@dataclass(frozen=True)
+class StepSummary:
+    """The parts of a :class:`Step` that travel to where decisions are made."""
+
+    value: float  # loss and norm at the coefficients before the step, after it for a quadratic
+    loss: float
+    decrement: float  # how much the step promises, twice
+    norm_slope: float  # of the norm along the step, at its beginning
+    norm_square: float  # the norm of the step
+    after: np.ndarray  # coefficients after the step, the intercept last
+
+
+@dataclass(frozen=True)
+class Step:
+    """A Newton step of the coefficients, kept where the sums are."""
+
+    summary: StepSummary
+    factors: list
+
+    def factor(self, q: int) -> Any:
+        """Return the factorization of a column of scores; constant curvature has one for all."""
+        return self.factors[min(q, len(self.factors) - 1)]
+
+    def get_summary(self) -> StepSummary:
+        """Return the summary; a function to run where the step is."""
+        return self.summary
+
+
+def norm_matrix(own: Any, setting: Setting, ridge: float) -> Any:
+    """Return the matrix of the model's norm: ``K(Z, Z)`` and a ridge."""
+    M = setting.kernel(own, own, like(setting.v, own))
+    return M + ridge * namespace(M).eye(M.shape[0], dtype=M.dtype, **_device(M))
+
+
+def _with_curved_intercept(curvature: Any, loss_scale: float) -> Any:
+    """Return the curvature with some for the intercept, where no row of the loss is curved.
+
+    The step of the intercept is then a guess, which the descent shortens if it has to.
+    """
+    xp = namespace(curvature)
+    if float(curvature[-1, -1]) > FLAT_CORNER * loss_scale:
+        return curvature
+    corner = xp.zeros_like(curvature)
+    corner[-1, -1] = loss_scale
+    return curvature + corner
+
+
+def newton_step(
+    sums: tuple,
+    M: Any,
+    alpha: float,
+    coefficients: np.ndarray,
+    fit_intercept: bool,
+    constant: bool,
+    loss_scale: float,
+) -> Step:
+    """Solve for the step of the coefficients from the sums at them."""
+    total, slopes, curvatures = sums
+    xp, m, k = namespace(slopes), M.shape[0], slopes.shape[1]
+    c = like(coefficients, slopes)
+    Mc = M @ c[:m, :]
+    size = m + 1 if fit_intercept else m
+    edge = xp.zeros_like(c[m:, :])
+    slope = (slopes + 2.0 * alpha * xp.concat([Mc, edge], axis=0))[:size, :]
+    factors, steps = [], []
+    for q in range(k):
+        if q < curvatures.shape[0]:
+            curvature = curvatures[q, :size, :size]
+            if fit_intercept:
+                curvature = _with_curved_intercept(curvature, loss_scale)
+            factors.append(factorize(curvature, M, alpha))
+        steps.append(solve_factored(factors[-1], -slope[:, q : q + 1]))
+    step = xp.concat(steps, axis=1)
+    decrement = -_dot(slope, step)
+    if not fit_intercept:
+        step = xp.concat([step, edge], axis=0)
+    after, loss = c + step, float(total)
+    value = loss + alpha * _dot(c[:m, :], Mc)
+    if constant:
+        # The loss is a quadratic: its value after the step is known without another pass.
+        curvature = mirrored(curvatures[0, ...])
+        loss += _dot(slopes, step) + 0.5 * _dot(step, curvature @ step)
+        value = loss + alpha * _dot(after[:m, :], M @ after[:m, :])
+    norm_slope = 2.0 * alpha * _dot(Mc, step[:m, :])
+    norm_square = alpha * _dot(step[:m, :], M @ step[:m, :])
+    summary = StepSummary(value, loss, decrement, norm_slope, norm_square, to_host(after))
+    return Step(summary, factors)
+
+
+def _dot(a: Any, b: Any) -> float:
+    return float(namespace(a).sum(a * b))
+
+
+def factorize(curvature: Any, M: Any, alpha: float) -> Any:
+    """Factorize ``[K 1]' H [K 1] + 2 alpha M``, given by its lower triangle."""
+    xp, m, size = namespace(curvature), M.shape[0], curvature.shape[0]
+    A = curvature[:m, :m] + 2.0 * alpha * M
+    if size > m:
+        A = xp.concat([A, curvature[m:, :m]], axis=0)
+        A = xp.concat([A, curvature[:, m:]], axis=1)
+    try:
+        return factorize_lower(A, 0.0)
+    except LinAlgError:
+        pass
+    try:
+        # Try again with what rounding may have taken from a semi-definite matrix.
+        trace = float(xp.sum(xp.linalg.diagonal(A)))
+        return factorize_lower(A, JITTER * trace)
+    except LinAlgError:
+        raise IndefiniteKernelError(
+            "The kernel matrix of the centers plus its regularization is not positive definite at "
+            "these weights: raise alpha, or lower the kernel's gamma."
+        ) from None
+
+
+def reduced_model(sums: tuple, step: Step, fit_intercept: bool, m: int) -> tuple:
+    """Return gradient and Gauss-Newton matrix with the coefficients eliminated."""
+    gradient, squares, crosses = sums
+    size = m + 1 if fit_intercept else m
+    Q = np.zeros(squares.shape[1:])
+    for q in range(squares.shape[0]):
+        B = crosses[q, :size, :]
+        Q += to_host(squares[q, ...] - B.T @ solve_factored(step.factor(q), B))
+    return to_host(gradient), Q
+
+
+def exact_model(
+    sums: tuple, seconds: tuple, own: list, step: Step, fit_intercept: bool, m: int
+) -> tuple:
+    """Return the Hessian's part that is not diagonal, and how coefficients respond.
+
+    ``own`` holds ``2 alpha (dM/dw_j) c`` per column of scores, m x p.
+    """
+    _, squares, crosses = sums
+    in_v, turned = seconds
+    size = m + 1 if fit_intercept else m
+    Q, responses = np.zeros(squares.shape[1:]), []
+    for q in range(squares.shape[0]):
+        B = np.array(to_host(crosses[q, :size, :]))
+        B[:m] += to_host(turned[q, ...]) + own[q]
+        response = to_host(solve_factored(step.factor(q), like(B, crosses)))
+        Q += to_host(squares[q, ...]) - B.T @ response
+        responses.append(response)
+    return to_host(in_v), Q, np.stack(responses, axis=2)
+
+
+def _device(x: Any) -> dict:
+    """Return the device of an array as a keyword, none for NumPy."""
+    return {} if isinstance(x, np.ndarray) else {"device": x.device}

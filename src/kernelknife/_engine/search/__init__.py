@@ -1,0 +1,40 @@
+"""Loops over solvers: starts, paths, relaxed models, an exact number of features.
+
+They know problems and solvers, and nothing of estimators.
+"""
+
+from kernelknife._engine.search.count import solve_for_count, solve_for_support
+from kernelknife._engine.search.grid import sparsest_state
+from kernelknife._engine.search.path import Trace, choose_start, follow_path, rank_features
+from kernelknife._engine.search.relaxation import (
+    equal_weights,
+    fixed_weights,
+    refit_without_penalty,
+)
+from kernelknife._engine.search.starts import (
+    Start,
+    StartSettings,
+    empty_state,
+    find_weights,
+    make_starts,
+    scaled_weights,
+)
+
+__all__ = [
+    "Start",
+    "StartSettings",
+    "Trace",
+    "choose_start",
+    "empty_state",
+    "equal_weights",
+    "find_weights",
+    "fixed_weights",
+    "follow_path",
+    "make_starts",
+    "rank_features",
+    "refit_without_penalty",
+    "scaled_weights",
+    "solve_for_count",
+    "solve_for_support",
+    "sparsest_state",
+]

@@ -1,0 +1,74 @@
+"""A solution with exactly so many features, from the neighborhood of a path."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from kernelknife._engine.objective import Problem
+from kernelknife._engine.search.path import Trace
+from kernelknife._engine.solvers import Outcome, Solution, Solver
+
+__all__ = ["solve_for_count", "solve_for_support"]
+
+LEAST_START = 1e-2  # smallest starting weight of a feature that is asked to stay
+PENALTY_FACTOR = 4.0  # by which the penalty is lowered until all of them stay
+NO_PENALTY = 1e-6  # share of the constant model's objective below which it becomes zero
+
+
+def solve_for_count(problem: Problem, solver: Solver, trace: Trace, n_select: int) -> Solution:
+    """Return a solution with exactly ``n_select`` weights.
+
+    Where the path skips that number, the largest weights of a point with the next larger
+    number are solved for alone, with the penalty lowered until all of them stay.
+    """
+    counts = np.array([np.count_nonzero(point.w) for point in trace.points])
+    exact = np.flatnonzero(counts == n_select)
+    if len(exact):
+        return trace.points[exact[0]]
+    # As with an exact number, the smallest penalty at which that many are left.
+    more = counts[counts > n_select]
+    origin = trace.points[int(np.argmax(counts == more.min())) if len(more) else 0]
+    # Features that the path does not have come in by the same order that ranks them.
+    order = np.lexsort((-trace.tie_break, -origin.w))
+    kept = order[:n_select]
+    start = np.zeros_like(origin.w)
+    start[kept] = np.maximum(origin.w[kept], LEAST_START)
+    return solve_for_support(problem, solver, start, origin.sparsity)
+
+
+def solve_for_support(
+    problem: Problem, solver: Solver, start: np.ndarray, sparsity: float
+) -> Solution:
+    """Return a solution that has exactly the weights that are positive at the start.
+
+    The penalty is lowered until all of them stay.
+    """
+    kept = np.flatnonzero(start)
+    solution = _keep_all(problem.restricted(kept), solver, start[kept], sparsity)
+    w = np.zeros_like(start)
+    w[kept] = solution.w
+    return replace(solution, w=w, state=None, left_at=None)
+
+
+def _keep_all(problem: Problem, solver: Solver, start: np.ndarray, sparsity: float) -> Solution:
+    """Solve with a penalty low enough that no weight becomes zero."""
+    loose = solver.loosened(solver.tol)
+    while True:
+        solution = loose.solve(problem, start, sparsity)
+        if solution.w.all():
+            return solution
+        if sparsity == 0.0:
+            break
+        lower = sparsity > NO_PENALTY * problem.null_value
+        sparsity = sparsity / PENALTY_FACTOR if lower else 0.0
+    # Even without a penalty one of them has no use; it stays at its starting weight.
+    state = problem.solve(np.where(solution.w > 0, solution.w, start))
+    gradient = problem.gradient(state)
+    everything = np.arange(problem.n_weights)
+    return replace(
+        solution.moved(state, state.smooth),
+        history=(state.smooth,),
+        factorizations=(solution.n_factorizations + state.inner.factorizations,),
+        kkt_residual=problem.optimality(state.w, everything, gradient),
+        outcome=Outcome.TOO_FEW,
+    )

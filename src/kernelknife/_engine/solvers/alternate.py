@@ -1,0 +1,174 @@
+"""The paper's Algorithm 1: coefficients, then weights in the linearized kernel."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kernelknife._engine.objective import IndefiniteKernelError, Problem
+from kernelknife._engine.solvers.base import (
+    INACCURATE,
+    Outcome,
+    Solution,
+    Solver,
+    StopRule,
+    begin,
+    never,
+)
+from kernelknife._engine.solvers.boxqp import minimize_box_quadratic
+
+__all__ = ["Alternate"]
+
+# A round that lowers the objective by less than these shares of the tolerance is the last one:
+# with a small KKT residual (in units of the tolerance's root), and whatever the residual is.
+# Rounds of this method fall slowly, so the shares are far below one.
+FALL, STALLED_FALL, RESIDUAL = 1e-2, 1e-4, 0.1
+ROUNDS, HALVINGS = 50, 30  # of the convex problem in the weights, and of its step
+ROUND_TOL = 1e-10  # relative accuracy of that problem
+TINY = 1e-12  # weights below are zero
+
+
+@dataclass(frozen=True)
+class Alternate(Solver):
+    """Refit the coefficients, then move the weights, until the objective settles.
+
+    The step in the weights minimizes the objective with the kernel linearized in ``w``
+    and the coefficients held, a convex problem in the box. The linearization is not a
+    bound, so the step is halved until the true objective falls: the descent is monotone.
+
+    Parameters
+    ----------
+    max_iter : int, default=1000
+    tol : float, default=1e-4
+        The solver stops when one round lowers the objective by less than a hundredth of
+        this share and the KKT residual is below ``sqrt(tol) / 10``, or when it falls by
+        less than a ten-thousandth of it.
+    """
+
+    max_iter: int = 1000
+    tol: float = 1e-4
+
+    def loosened(self, tol: float, max_iter: int | None = None) -> "Alternate":
+        """Return the solver at a tolerance of at least ``tol``."""
+        return Alternate(max_iter or self.max_iter, max(tol, self.tol))
+
+    def with_tolerance(self, tol: float) -> "Alternate":
+        """Return the solver at a tolerance of at least ``tol``."""
+        return self.loosened(tol)
+
+    def solve(
+        self,
+        problem: Problem,
+        start: np.ndarray | Solution,
+        sparsity: float,
+        *,
+        callback: StopRule = never,
+    ) -> Solution:
+        """Minimize from weights, or from where an earlier solution ended."""
+        if not problem.exact:
+            raise ValueError(
+                "With centers the solver is 'eliminate': 'alternate' needs a coefficient per row."
+            )
+        penalty = sparsity * problem.costs
+        state, spent = begin(problem, start)
+        objective = state.smooth + float(penalty @ state.w)
+        history, factorizations = [objective], [spent]
+        while True:
+            gradient = problem.gradient(state) + penalty
+            residual = problem.optimality(state.w, np.arange(problem.n_weights), gradient)
+            outcome = self._outcome(history, residual, callback)
+            if outcome is not None:
+                break
+            target = self._weight_step(problem, state, penalty)
+            trial, used = self._backtrack(problem, state, target, penalty, objective)
+            spent += used
+            if trial is not None:
+                state = trial
+                objective = state.smooth + float(penalty @ state.w)
+            history.append(objective)
+            factorizations.append(spent)
+        if outcome is Outcome.CONVERGED and state.inner.residual > INACCURATE:
+            outcome = Outcome.COEFFICIENTS
+        return Solution.at(
+            state,
+            sparsity,
+            objective,
+            history=tuple(history),
+            factorizations=tuple(factorizations),
+            kkt_residual=residual,
+            outcome=outcome,
+        )
+
+    def _outcome(self, history: list[float], residual: float, callback: StopRule) -> Outcome | None:
+        """Return why to stop before another round, None to go on."""
+        if len(history) > 1:
+            fall = (history[-2] - history[-1]) / max(abs(history[-1]), 1e-300)
+            if fall <= FALL * self.tol and residual <= RESIDUAL * np.sqrt(self.tol):
+                return Outcome.CONVERGED
+            if fall <= STALLED_FALL * self.tol:
+                stationary = residual <= np.sqrt(self.tol)
+                return Outcome.CONVERGED if stationary else Outcome.STALLED
+        if len(history) > self.max_iter:
+            return Outcome.ITERATIONS
+        return Outcome.STOPPED if callback(len(history), history[-1]) else None
+
+    @staticmethod
+    def _weight_step(problem: Any, state: Any, penalty: np.ndarray) -> np.ndarray:
+        """Minimize over the weights with the kernel linearized, coefficients held."""
+        columns = range(problem.Y.shape[1])
+        A = np.concatenate([problem.jacobian(state, q) for q in columns])
+        active = np.flatnonzero(state.w) if problem.absorbing else np.arange(problem.n_weights)
+        y, F = problem.Y.T.ravel(), state.inner.F.T.ravel()
+        s = np.tile(problem.sample_weight, len(columns))
+        loss, w = problem.loss, state.w[active]
+        linear = problem.alpha * (state.inner.C.T.ravel() @ A) + penalty[active]
+
+        def value(d: np.ndarray, Ad: np.ndarray) -> float:
+            return float(s @ loss.value(y, F + Ad) + linear @ d)
+
+        d, Ad = np.zeros_like(w), np.zeros_like(F)
+        current = value(d, Ad)
+        for _ in range(ROUNDS):
+            g, h = s * loss.gradient(y, F + Ad), s * loss.curvature(y, F + Ad)
+            slope = g @ A + linear
+            V = np.sqrt(h)[:, None] * A
+            ridge = 1e-9 * float(np.einsum("ij,ij->j", V, V).max(initial=0.0)) + 1e-12
+            move, promised = minimize_box_quadratic(V, ridge, slope, -w - d, 1.0 - w - d)
+            if promised <= ROUND_TOL * abs(current):
+                break
+            shift = A @ move
+            length = 1.0
+            while value(d + length * move, Ad + length * shift) >= current and length > 1e-6:
+                length *= 0.5
+            d, Ad = d + length * move, Ad + length * shift
+            current, before = value(d, Ad), current
+            if before - current <= ROUND_TOL * abs(current):
+                break
+        target = state.w.copy()
+        target[active] = np.clip(w + d, 0.0, 1.0)
+        target[target < TINY] = 0.0
+        return target
+
+    @staticmethod
+    def _backtrack(
+        problem: Any, state: Any, target: np.ndarray, penalty: np.ndarray, objective: float
+    ) -> tuple[Any, int]:
+        """Shorten the weight step until the objective, coefficients refitted, falls.
+
+        Trials are priced with the coefficients held, which needs no factorization; only
+        the one that passes is refitted.
+        """
+        spent = 0
+        C, b = state.inner.C, state.inner.b
+        for halvings in range(HALVINGS):
+            w = state.w + 0.5**halvings * (target - state.w)
+            if problem.value(w, C, b, 0.0) + penalty @ w > objective:
+                continue
+            try:
+                trial = problem.solve(w, state.warm)
+            except IndefiniteKernelError:
+                continue
+            spent += trial.inner.factorizations
+            if trial.smooth + float(penalty @ w) <= objective:
+                return trial, spent
+        return None, spent

@@ -1,0 +1,148 @@
+"""Arrays of any library: the namespace of an array, and the few steps that depend on it.
+
+The mathematics stays inside the array API standard. NumPy arrays are told first and cost
+nothing; arrays of other libraries need ``array-api-compat``.
+"""
+
+from typing import Any
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg.blas import dsyrk
+
+from kernelknife._utils.optional import import_optional
+
+__all__ = [
+    "LinAlgError",
+    "exponential",
+    "factorize_lower",
+    "gram",
+    "is_foreign",
+    "like",
+    "mirrored",
+    "namespace",
+    "nonnegative",
+    "solve_factored",
+    "take_columns",
+    "to_host",
+]
+
+GRAM_LEAF = 256  # columns below which a symmetric product is made in full
+
+
+def namespace(x):
+    """Return the array API namespace of an array."""
+    if isinstance(x, np.ndarray) or np.isscalar(x):
+        return np
+    compat = import_optional(
+        "array_api_compat", "kernelknife[gpu]", "An array of another library than NumPy"
+    )
+    return compat.array_namespace(x)
+
+
+def is_foreign(x):
+    """Whether ``x`` is an array of another library, such as a tensor on a GPU."""
+    return hasattr(x, "__dlpack__") and hasattr(x, "__dlpack_device__") and not _numpy_like(x)
+
+
+def _numpy_like(x):
+    return isinstance(x, (np.ndarray, np.generic)) or hasattr(x, "iloc")
+
+
+def like(values: Any, x: Any) -> Any:
+    """Return host values as an array of the library, on the device, of ``x``."""
+    if isinstance(x, np.ndarray):
+        return np.asarray(values, dtype=float)
+    if is_foreign(values):
+        return values
+    xp = namespace(x)
+    return xp.asarray(np.ascontiguousarray(values, dtype=float), device=x.device)
+
+
+def take_columns(x: Any, index: np.ndarray) -> Any:
+    """Return some columns of a matrix, the matrix itself where these are all of them."""
+    if np.array_equal(index, np.arange(x.shape[1])):
+        return x
+    if isinstance(x, np.ndarray):
+        # Its rows are contiguous; a contiguous copy of x[:, index] takes six times as long.
+        return x.take(index, axis=1)
+    xp = namespace(x)
+    return xp.take(x, xp.asarray(index, device=x.device), axis=1)
+
+
+def to_host(x):
+    """Return an array as a NumPy array."""
+    if isinstance(x, np.ndarray) or np.isscalar(x):
+        return np.asarray(x, dtype=float)
+    if hasattr(x, "detach"):  # torch
+        return x.detach().cpu().numpy()
+    if hasattr(x, "get"):  # CuPy
+        return x.get()
+    return np.from_dlpack(x)
+
+
+def exponential(x):
+    """Return ``exp(x)``, in the place of ``x`` where that saves a pass."""
+    if isinstance(x, np.ndarray):
+        return np.exp(x, out=x)
+    return namespace(x).exp(x)
+
+
+def nonnegative(x):
+    """Return ``max(x, 0)``, in the place of ``x`` where that saves a pass."""
+    if isinstance(x, np.ndarray):
+        return np.maximum(x, 0.0, out=x)
+    return namespace(x).clip(x, 0.0, None)
+
+
+def gram(A):
+    """Return ``A' A`` with its lower triangle filled, at half the cost of a product."""
+    if isinstance(A, np.ndarray):
+        # The transpose of a C-ordered matrix is what BLAS wants, without a copy.
+        return dsyrk(1.0, np.ascontiguousarray(A).T, lower=1)
+    return _gram_by_halves(namespace(A), A)
+
+
+def _gram_by_halves(xp, A):
+    m = A.shape[1]
+    if m <= GRAM_LEAF:
+        return A.T @ A
+    half = m // 2
+    left, right = A[:, :half], A[:, half:]
+    corner = xp.zeros((half, m - half), dtype=A.dtype, device=A.device)
+    top = xp.concat([_gram_by_halves(xp, left), corner], axis=1)
+    bottom = xp.concat([right.T @ left, _gram_by_halves(xp, right)], axis=1)
+    return xp.concat([top, bottom], axis=0)
+
+
+def mirrored(lower):
+    """Return the symmetric matrix whose lower triangle is given."""
+    xp = namespace(lower)
+    return xp.tril(lower) + xp.tril(lower, k=-1).T
+
+
+def factorize_lower(lower, shift):
+    """Return what :func:`solve_factored` needs of a positive definite matrix.
+
+    ``shift`` is added to the diagonal; only the lower triangle is read. The standard has no
+    triangular solve, so on a device the matrix itself is kept and factorized by each solve.
+    """
+    if isinstance(lower, np.ndarray):
+        A = np.array(lower, order="F")
+        A.flat[:: len(A) + 1] += shift
+        return cho_factor(A, lower=True, overwrite_a=True, check_finite=False)
+    xp = namespace(lower)
+    half = xp.tril(lower, k=-1)
+    diagonal = xp.linalg.diagonal(lower) + shift
+    return (
+        half
+        + half.T
+        + diagonal[:, None] * xp.eye(lower.shape[0], dtype=lower.dtype, device=lower.device)
+    )
+
+
+def solve_factored(factor, B):
+    """Solve with a matrix that :func:`factorize_lower` has prepared; ``B`` has two axes."""
+    if isinstance(factor, tuple):
+        return cho_solve(factor, B, check_finite=False)
+    return namespace(B).linalg.solve(factor, B)

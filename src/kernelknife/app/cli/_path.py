@@ -1,0 +1,123 @@
+"""``kernelknife path``: the weight of every column as the penalty rises."""
+
+import io
+from contextlib import nullcontext
+from pathlib import Path
+
+import numpy as np
+
+from kernelknife import knife_path
+from kernelknife._utils.files import write_file
+from kernelknife._utils.formatting import number
+from kernelknife._utils.optional import import_optional
+from kernelknife.app.cli.console import errors, out, say, show_json, show_table, warned
+from kernelknife.app.cli.files import announce, check_outputs, writing
+from kernelknife.app.tables import TableEncoder, make_table, read_table
+from kernelknife.inspection.displays import WeightPathDisplay
+
+__all__ = ["path"]
+
+ABOUT_ORDERS = (
+    "The first columns in order of survival are the fewest that suffice. The first in order of\n"
+    "relevance are everything that matters: a column that could replace a survivor is beside it."
+)
+
+
+def path(data, target, columns, options, reading, *, csv, plot, json):
+    """Follow the path, print it and write the files that were asked for.
+
+    Parameters
+    ----------
+    data : str
+        The table.
+    target : str
+    columns : dict
+        Arguments of :func:`kernelknife.app.tables.make_table`.
+    options : dict
+        Arguments of :func:`kernelknife.knife_path`.
+    reading : dict
+        Arguments of :func:`kernelknife.app.tables.read_table`.
+    csv, plot : path or None
+        Where to write the weights and the picture.
+    json : bool
+        Whether to print JSON instead of a table.
+    """
+    check_outputs(csv, plot, inputs=[data])
+    table = make_table(read_table(data, **reading), target, **columns)
+    for note in table.notes:
+        say(note)
+    encoder = TableEncoder(impute=columns["impute"])
+    X = encoder.fit_transform(table.features)
+    busy = errors.status("following the path") if errors.is_terminal else nullcontext()
+    with warned(), busy:
+        result = knife_path(
+            X,
+            table.target,
+            task=table.task,
+            feature_groups=encoder.feature_groups_,
+            feature_costs=encoder.feature_costs,
+            **options,
+        )
+        relevance = result.relevance
+    # The columns that a text column becomes share one weight: the first speaks for all.
+    first = encoder.first_columns
+    names, weights, ranking = encoder.columns_, result.weights[:, first], result.ranking[first]
+    relevance = np.argsort(np.argsort(relevance[first], kind="stable")) + 1
+    if csv is not None:
+        _write_weights(csv, names, result.sparsities, weights)
+    if plot is not None:
+        _draw(plot, names, result.sparsities, weights, ranking)
+    if json:
+        _show_json(names, result.sparsities, weights, ranking, relevance)
+        return
+    _show_table(names, result.sparsities, weights, ranking, relevance)
+    for kind, file in (("Table", csv), ("Picture", plot)):
+        if file is not None:
+            announce(kind, file)
+
+
+def _write_weights(csv, names, sparsities, weights):
+    """Write one row per point of the path: the penalty and the weight of every column."""
+    import pandas
+
+    frame = pandas.DataFrame(weights, columns=names)
+    # A column of the user's table may be called sparsity as well.
+    frame.insert(0, "sparsity", sparsities, allow_duplicates=True)
+    with writing(csv):
+        write_file(csv, frame.to_csv(index=False))
+
+
+def _show_json(names, sparsities, weights, ranking, relevance):
+    """Print the path as one JSON object."""
+    content = {
+        "ranking": [names[j] for j in np.argsort(ranking, kind="stable")],
+        "relevance": [names[j] for j in np.argsort(relevance, kind="stable")],
+        "sparsities": sparsities.tolist(),
+        "weights": {name: weights[:, j].tolist() for j, name in enumerate(names)},
+    }
+    show_json(content)
+
+
+def _show_table(names, sparsities, weights, ranking, relevance):
+    """Print one row per column, the one that stays longest first."""
+    rows = []
+    for j in np.argsort(ranking, kind="stable"):
+        alive = np.flatnonzero(weights[:, j])
+        last_penalty = number(float(sparsities[alive[-1]])) if len(alive) else "0"
+        weight = number(float(weights[0, j]))
+        rows.append((names[j], int(ranking[j]), int(relevance[j]), last_penalty, weight))
+    heads = ("column", "order of survival", "of relevance", "stays up to", "weight at 0")
+    show_table(heads, rows, numeric=(1, 2, 3, 4))
+    out.print(f"\n{ABOUT_ORDERS}")
+
+
+def _draw(plot, names, sparsities, weights, ranking):
+    """Write the picture of the path in the format that the ending of the file names."""
+    matplotlib = import_optional("matplotlib", "kernelknife[cli]", "Drawing")
+    ending = Path(plot).suffix.lstrip(".").lower() or "png"
+    # Agg draws without a display, which a server does not have.
+    with matplotlib.rc_context({"backend": "Agg"}), writing(plot):
+        display = WeightPathDisplay(sparsities, weights, names, ranking=ranking).plot()
+        buffer = io.BytesIO()
+        display.figure_.savefig(buffer, format=ending, dpi=150)
+        write_file(plot, buffer.getvalue())

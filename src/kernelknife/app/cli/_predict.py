@@ -1,0 +1,83 @@
+"""``kernelknife predict``: the predictions of a saved model for the rows of a table."""
+
+import sys
+
+import numpy as np
+
+from kernelknife._utils.files import write_file
+from kernelknife.app.cli.console import say, warned
+from kernelknife.app.cli.files import announce, check_outputs, writing
+from kernelknife.app.storage import load_model
+from kernelknife.app.tables import (
+    check_column,
+    check_format,
+    expand_dates,
+    outside_range,
+    read_table,
+    reading_notes,
+    table_bytes,
+    unseen_levels,
+)
+
+__all__ = ["predict"]
+
+
+def predict(model, data, reading, *, ids, output):
+    """Print the predictions as CSV, or write them to a file.
+
+    Classes come with their probabilities where the loss has them, and with their scores where not.
+
+    Parameters
+    ----------
+    model : path
+        What ``kernelknife select --save`` wrote.
+    data : str
+        The table.
+    reading : dict
+        Arguments of :func:`kernelknife.app.tables.read_table`.
+    ids : list of str
+        Columns of the table to repeat beside the predictions.
+    output : path or None
+        None prints CSV to standard output; else the ending names the format, CSV, Parquet or xlsx.
+    """
+    check_outputs(output, inputs=[model, data])
+    if output is not None:
+        check_format(output)
+    encoder, fitted, facts = load_model(model)
+    frame = read_table(data, **reading)
+    for name in ids:
+        check_column(name, frame.columns)
+    selected = facts["selected"]
+    # Models that were saved before dates could be used have no such fact.
+    numbers = expand_dates(frame, facts.get("dates", {}), selected)
+    with warned():
+        columns = _predictions(fitted, encoder.transform(numbers, selected), facts["target"])
+    notes = [*unseen_levels(encoder, numbers, selected), *outside_range(encoder, numbers, selected)]
+    for note in [*reading_notes(frame), *notes]:
+        say(note)
+    result = frame[list(ids)].copy()
+    for name, values in columns.items():
+        # A column that is repeated beside the predictions may have the same name.
+        result.insert(result.shape[1], name, values, allow_duplicates=True)
+    if output is None:
+        sys.stdout.write(result.to_csv(index=False))
+        return
+    content = table_bytes(result, output)
+    with writing(output):
+        write_file(output, content)
+    announce("Predictions", output)
+
+
+def _predictions(fitted, X, target):
+    """Return the columns of the answer by their names: the prediction, and how sure it is."""
+    columns = {f"predicted {target}": fitted.predict(X)}
+    if not hasattr(fitted, "classes_"):
+        return columns
+    if hasattr(fitted, "predict_proba"):
+        shares = fitted.predict_proba(X)
+        names = [f"probability of {label}" for label in fitted.classes_]
+        return {**columns, **dict(zip(names, shares.T, strict=True))}
+    scores = np.reshape(fitted.decision_function(X), (len(X), -1))
+    labels = fitted.classes_[1:] if len(fitted.classes_) == 2 else fitted.classes_
+    names = [f"score of {label}" for label in labels]
+    return {**columns, **dict(zip(names, scores.T, strict=True))}

@@ -1,0 +1,426 @@
+"""From data frames without a target to an answer: one table explored, two tables related."""
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from kernelknife._utils.versions import versions
+from kernelknife.app.tables import TableEncoder, TableError, check_column, has_dates, make_features
+from kernelknife.canonical import KnifeCCA
+from kernelknife.decomposition import KnifePCA
+
+__all__ = ["Exploration", "Relation", "explore_table", "relate_tables"]
+
+FEWEST_ROWS = 10  # fewer rows show nothing but themselves
+
+
+@dataclass(frozen=True)
+class Exploration:
+    """What the principal components of a table are made of.
+
+    Attributes
+    ----------
+    model : KnifePCA
+        The fitted components.
+    encoder : TableEncoder
+        From the columns of the table to those of the model.
+    scores : ndarray of shape (n_rows, n_components)
+        Scores of the rows.
+    weights : dict of str to float
+        Weight of every column of the table, the largest first.
+    color : ndarray or None
+        Value of the column that a picture is colored by, for every row.
+    color_name : str or None
+        Name of the column that colors the rows.
+    notes : tuple of str
+        What was left out or taken for something, for the user to read.
+    settings, versions : dict
+        The arguments, and the versions of the software.
+    seconds : float
+        How long it took.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from kernelknife.app.exploration import explore_table
+    >>> rng = np.random.default_rng(0)
+    >>> frame = pd.DataFrame(rng.normal(size=(60, 4)), columns=list("abcd"))
+    >>> exploration = explore_table(frame, sparsity=0.1)
+    >>> exploration.scores.shape
+    (60, 2)
+    """
+
+    model: KnifePCA
+    encoder: TableEncoder = field(repr=False)
+    scores: np.ndarray = field(repr=False)
+    weights: dict[str, float]
+    color: np.ndarray | None = field(repr=False)
+    color_name: str | None
+    notes: tuple[str, ...]
+    settings: dict[str, Any]
+    versions: dict[str, str]
+    seconds: float
+
+    @property
+    def selected(self) -> list[str]:
+        """Names of the columns with a weight, the heaviest first."""
+        return [name for name, weight in self.weights.items() if weight > 0]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the answer as plain data.
+
+        Returns
+        -------
+        dict
+            What ``json.dumps`` accepts.
+        """
+        model = self.model
+        return {
+            "selected": self.selected,
+            "weights": self.weights,
+            "explained_variance_ratio": model.explained_variance_ratio_.tolist(),
+            "sparsity": model.sparsity_,
+            "notes": list(self.notes),
+            "scores": self.scores.tolist(),
+        }
+
+
+@dataclass(frozen=True)
+class Relation:
+    """Which columns of two tables go together.
+
+    Attributes
+    ----------
+    model : KnifeCCA
+        The fitted pairs of scores.
+    scores : pair of ndarray of shape (n_rows, n_components)
+        Scores of the rows, one array per table.
+    weights : pair of list of dict
+        For each table and each pair of scores the weight of every column, the largest first.
+    n_rows : int
+        Number of rows that both tables have.
+    notes : tuple of str
+        What was guessed or left out.
+    settings, versions : dict
+        The arguments, and the versions of the software.
+    seconds : float
+        How long it took.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from kernelknife.app.exploration import relate_tables
+    >>> rng = np.random.default_rng(0)
+    >>> first = pd.DataFrame(rng.normal(size=(60, 3)), columns=list("abc"))
+    >>> second = pd.DataFrame(rng.normal(size=(60, 3)), columns=list("xyz"))
+    >>> second["x"] += 3 * first["a"]
+    >>> relation = relate_tables(first, second, n_components=1)
+    >>> relation.selected(0), relation.selected(1)
+    (['a'], ['x'])
+    """
+
+    model: KnifeCCA
+    scores: tuple[np.ndarray, np.ndarray] = field(repr=False)
+    weights: tuple[list[dict[str, float]], list[dict[str, float]]]
+    n_rows: int
+    notes: tuple[str, ...]
+    settings: dict[str, Any]
+    versions: dict[str, str]
+    seconds: float
+
+    def selected(self, table: int, component: int = 0) -> list[str]:
+        """Return the columns of a table in a pair of scores, the heaviest first.
+
+        Parameters
+        ----------
+        table : {0, 1}
+            The first or the second table.
+        component : int, default=0
+            Number of the pair.
+
+        Returns
+        -------
+        list of str
+            Names of columns.
+        """
+        chosen = self.weights[table][component]
+        return [name for name, weight in chosen.items() if weight > 0]
+
+    @property
+    def sure(self) -> bool:
+        """Whether the first correlation holds on rows that were held out, at the 5 % level."""
+        chances = getattr(self.model, "p_values_", None)
+        return chances is not None and bool(chances[0] < 0.05)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the answer as plain data.
+
+        Returns
+        -------
+        dict
+            What ``json.dumps`` accepts.
+        """
+        model = self.model
+        pairs = []
+        for i, correlation in enumerate(model.correlations_):
+            pair = {
+                "selected": [self.selected(0, i), self.selected(1, i)],
+                "weights": [self.weights[0][i], self.weights[1][i]],
+                "correlation": float(correlation),
+            }
+            if hasattr(model, "p_values_"):
+                pair["held_out_correlation"] = float(model.held_out_correlations_[i])
+                pair["p_value"] = float(model.p_values_[i])
+            pairs.append(pair)
+        return {"pairs": pairs, "rows": self.n_rows, "notes": list(self.notes)}
+
+
+def explore_table(
+    frame: Any,
+    *,
+    color: str | None = None,
+    drop: Any = (),
+    ids: Any = (),
+    impute: str | None = None,
+    drop_missing: bool = False,
+    dates: Any = (),
+    n_components: int = 2,
+    kernel: Any = "rbf",
+    sparsity: Any = "auto",
+    n_features: int | None = None,
+    random_state: int = 0,
+    callbacks: Any = (),
+) -> Exploration:
+    """Find the columns of a data frame that share components, without a target.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row per observation, one column per variable.
+    color : str, default=None
+        Column that takes no part and colors the picture.
+    drop, ids, impute, drop_missing, dates : as in select_features
+        See :func:`kernelknife.app.selection.select_features`.
+    n_components, kernel, sparsity : as in KnifePCA
+        See :class:`kernelknife.KnifePCA`.
+    n_features : int, default=None
+        Number of columns to select, instead of a sparsity.
+    random_state : int, default=0
+        Seed of everything random.
+    callbacks : sequence of callbacks, default=()
+        Callbacks of scikit-learn, such as a progress bar.
+
+    Returns
+    -------
+    Exploration
+        The columns with a weight, and the scores of the rows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from kernelknife.app.exploration import explore_table
+    >>> wine = load_wine(as_frame=True).frame
+    >>> found = explore_table(wine, color="target", n_features=3)
+    >>> len(found.selected)
+    3
+    """
+    begin = time.perf_counter()
+    settings = {
+        "color": color, "drop": drop, "ids": ids, "impute": impute, "drop_missing": drop_missing,
+        "dates": dates, "n_components": n_components, "kernel": kernel, "sparsity": sparsity,
+        "n_features": n_features, "random_state": random_state,
+    }  # fmt: skip
+    if color is not None:
+        check_column(color, [str(name) for name in frame.columns])
+    left_out = [*_names(drop), *([] if color is None else [color])]
+    features, rows, notes = make_features(
+        frame, drop=left_out, ids=ids, drop_missing=drop_missing, impute=impute, dates=dates
+    )
+    _check_rows(len(rows))
+    encoder = TableEncoder(impute=impute)
+    X = encoder.fit_transform(features)
+    model = KnifePCA(
+        n_components,
+        kernel,
+        sparsity=sparsity,
+        n_features_to_select=n_features,
+        feature_groups=encoder.feature_groups_,
+        feature_costs=encoder.feature_costs,
+        random_state=random_state,
+    )
+    if callbacks:
+        model.set_callbacks(*callbacks)
+    scores = model.fit(X).transform(X)
+    values = None
+    if color is not None:
+        values = frame.rename(columns=str)[color].to_numpy()[rows]
+    return Exploration(
+        model=model,
+        encoder=encoder,
+        scores=scores,
+        weights=_ranked(encoder, model.weights_),
+        color=values,
+        color_name=color,
+        notes=notes,
+        settings=settings,
+        versions=versions(),
+        seconds=time.perf_counter() - begin,
+    )
+
+
+def relate_tables(
+    left: Any,
+    right: Any,
+    *,
+    on: str | None = None,
+    drop: Any = (),
+    ids: Any = (),
+    impute: str | None = None,
+    drop_missing: bool = False,
+    dates: Any = (),
+    n_components: int = 1,
+    kernel: Any = "rbf",
+    sparsity: Any = "auto",
+    hold_out: float = 0.25,
+    random_state: int = 0,
+    callbacks: Any = (),
+) -> Relation:
+    """Find the columns of two data frames that go together.
+
+    Parameters
+    ----------
+    left, right : DataFrame
+        The same rows in the same order, unless ``on`` joins them.
+    on : str, default=None
+        Column of both that names the rows; rows that only one of them has are left out.
+    drop, ids, impute, drop_missing, dates : see :func:`kernelknife.app.selection.select_features`
+        Columns of either table.
+    n_components, kernel, sparsity, hold_out : as in KnifeCCA
+        See :class:`kernelknife.KnifeCCA`.
+    random_state : int, default=0
+        Seed of everything random.
+    callbacks : sequence of callbacks, default=()
+        Callbacks of scikit-learn, such as a progress bar.
+
+    Returns
+    -------
+    Relation
+        The pairs of scores, and the columns that make them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from kernelknife.app.exploration import relate_tables
+    >>> rng = np.random.default_rng(0)
+    >>> first = pd.DataFrame(rng.normal(size=(60, 3)), columns=list("abc"))
+    >>> second = pd.DataFrame(rng.normal(size=(60, 3)), columns=list("xyz"))
+    >>> second["x"] += 3 * first["a"]
+    >>> relation = relate_tables(first, second, n_components=1)
+    >>> relation.selected(0), relation.selected(1)
+    (['a'], ['x'])
+    """
+    begin = time.perf_counter()
+    settings = {
+        "on": on, "drop": drop, "ids": ids, "impute": impute, "drop_missing": drop_missing,
+        "dates": dates, "n_components": n_components, "kernel": kernel, "sparsity": sparsity,
+        "hold_out": hold_out, "random_state": random_state,
+    }  # fmt: skip
+    left, right, notes = _aligned(left.rename(columns=str), right.rename(columns=str), on)
+    wanted = [*_names(drop), *_names(ids)]
+    for name in wanted:
+        check_column(name, [*left.columns, *right.columns])
+    parts = []
+    left_out = [[name for name in wanted if name in frame.columns] for frame in (left, right)]
+    dated = [
+        has_dates(frame.drop(columns=mine))
+        for frame, mine in zip((left, right), left_out, strict=True)
+    ]
+    for frame, mine, has in zip((left, right), left_out, dated, strict=True):
+        # One table alone may have dates; where neither has, that is said.
+        parts_of_dates = dates if has or not any(dated) else ()
+        part = make_features(
+            frame, drop=mine, drop_missing=drop_missing, impute=impute, dates=parts_of_dates
+        )
+        parts.append(part)
+        notes += part[2]
+    # Rows that are incomplete in one table are left out of both.
+    kept = np.intersect1d(parts[0][1], parts[1][1])
+    _check_rows(len(kept))
+    encoders, tables = [], []
+    for features, rows, _ in parts:
+        encoder = TableEncoder(impute=impute)
+        tables.append(encoder.fit_transform(features)[np.isin(rows, kept)])
+        encoders.append(encoder)
+    model = KnifeCCA(
+        n_components,
+        kernel,
+        sparsity=sparsity,
+        hold_out=hold_out,
+        feature_groups=tuple(encoder.feature_groups_ for encoder in encoders),
+        feature_costs=tuple(encoder.feature_costs for encoder in encoders),
+        random_state=random_state,
+    )
+    if callbacks:
+        model.set_callbacks(*callbacks)
+    scores = model.fit(*tables).transform(*tables)
+    weights = tuple(
+        [_ranked(encoder, w) for w in pairs]
+        for encoder, pairs in zip(encoders, (model.x_weights_, model.y_weights_), strict=True)
+    )
+    return Relation(
+        model=model,
+        scores=scores,
+        weights=(weights[0], weights[1]),
+        n_rows=len(kept),
+        notes=tuple(dict.fromkeys(notes)),
+        settings=settings,
+        versions=versions(),
+        seconds=time.perf_counter() - begin,
+    )
+
+
+def _names(names: Any) -> list[str]:
+    return [names] if isinstance(names, str) else [str(name) for name in names]
+
+
+def _check_rows(n: int) -> None:
+    if n < FEWEST_ROWS:
+        raise TableError(f"There are {n} rows to look at, fewer than {FEWEST_ROWS}.")
+
+
+def _ranked(encoder: TableEncoder, weights: np.ndarray) -> dict[str, float]:
+    """Return the weight of every column of a table, the largest first."""
+    each = zip(encoder.columns_, weights[encoder.first_columns], strict=True)
+    return {name: float(weight) for name, weight in sorted(each, key=lambda pair: -pair[1])}
+
+
+def _aligned(left: Any, right: Any, on: str | None) -> tuple[Any, Any, tuple[str, ...]]:
+    """Return both frames with the same rows in the same order, and what was left out."""
+    if on is None:
+        if len(left) != len(right):
+            raise TableError(
+                f"The first table has {len(left)} rows and the second {len(right)}: they must "
+                "describe the same rows in the same order. If a column names the rows, join them "
+                "with --on."
+            )
+        return left.reset_index(drop=True), right.reset_index(drop=True), ()
+    for place, frame in (("first", left), ("second", right)):
+        check_column(on, frame.columns)
+        repeated = frame[on][frame[on].duplicated()]
+        if len(repeated):
+            raise TableError(
+                f"{on} does not name the rows of the {place} table: "
+                f"{str(repeated.iloc[0])!r} stands there more than once."
+            )
+    shared = left[on][left[on].isin(right[on])]
+    lost = len(left) + len(right) - 2 * len(shared)
+    notes = (f"left out {lost} rows that only one of both tables has",) if lost else ()
+    left, right = (
+        frame.set_index(on).loc[shared].reset_index(drop=True) for frame in (left, right)
+    )
+    return left, right, notes

@@ -1,0 +1,15 @@
+"""A report on a selection: one HTML page that needs no network, light or dark, ready for print.
+
+The report reads results and computes none. Notebooks show the same pieces.
+"""
+
+from kernelknife.app.report.page import build_fragment, build_report, path_fragment
+from kernelknife.app.report.unlabeled import build_exploration, build_relation
+
+__all__ = [
+    "build_exploration",
+    "build_fragment",
+    "build_relation",
+    "build_report",
+    "path_fragment",
+]

@@ -1,0 +1,298 @@
+"""The page of a report, and the same pieces for a notebook."""
+
+from html import escape
+from importlib.resources import files
+
+import numpy as np
+
+from kernelknife._tuning import rows_of_path
+from kernelknife._utils.formatting import number
+from kernelknife.app.report.judging import classes_piece, counts_piece
+from kernelknife.app.report.paths import path_piece
+from kernelknife.app.report.pieces import (
+    cv_piece,
+    effects_piece,
+    feature_table,
+    pairs_piece,
+    together_piece,
+)
+from kernelknife.app.report.question import question_piece, snippet_piece
+from kernelknife.app.report.rates import rate_piece
+from kernelknife.app.report.substitutes import substitutes_piece
+from kernelknife.app.report.verdict import verdict_piece
+from kernelknife.app.selection.comparison import to_errors
+from kernelknife.app.selection.effects import order_of
+
+__all__ = ["build_fragment", "build_report", "html_page", "path_fragment"]
+
+ABOUT_WEIGHTS = (
+    "The weight is how much of a column the model uses, between 0 and 1; weights say what is "
+    "used, not how large an effect is. A stable column is used by the model and selected in at "
+    "least four of five folds, so that it does not depend on a few rows. An uncertain column is "
+    "selected in at least two of five. An unstable one is used by the model, but fewer folds "
+    "select it: it is probably an accident, and no finding. Folds share most of their rows, so "
+    "none of this is a proof. Of columns that carry the same information, one may stand for the "
+    "others. The order of survival is 1 for the column that stays longest as the penalty rises."
+)
+ABOUT_COUNTS = (
+    "The fewest columns whose error is within one standard error of the least are often as good "
+    "and easier to explain."
+)
+ABOUT_CLASSES = (
+    "Rows are the classes of the data, columns the predicted ones. The figures come from the "
+    "models with the chosen penalties that every fold has fitted to its training rows and judged "
+    "on its other rows; a row that is judged several times counts in parts. The balanced error is "
+    "the mean of the classes' shares of wrong rows, so that a rare class counts as much as a "
+    "frequent one. The area under the curve is the chance that of two rows of different classes "
+    "the right one has the higher score: 0.5 is guessing, 1 is perfect."
+)
+ABOUT_PENALTIES = (
+    "Two penalties are chosen by the folds. The sparsity is the price of using columns: the "
+    "higher, the fewer are left. Alpha is the price of a wiggly relation: the higher, the smoother "
+    "the model."
+)
+ABOUT_STAND_INS = (
+    "Of several columns that say the same, the model keeps one. Here each selected column is "
+    "forbidden, and others are tried in its place: columns that are correlated with it, and those "
+    "that the model asks for once it is gone. A number is the change of the model's loss on "
+    "rows that were used neither to fit nor to find the other column. A column is named where it "
+    "makes up for more than chance would."
+)
+ABOUT_PATHS = (
+    "Raising the penalty drives columns out, the least useful first. Move the slider to see which "
+    "are left."
+)
+ABOUT_EFFECTS = (
+    "Average output of the model as one column takes other values while the others stay as they "
+    "are. The marks at the foot are rows of the data."
+)
+ABOUT_SCORES = (
+    " The output for a class is its score: above 0 the model says that a row belongs to the "
+    "class, below 0 that it does not, and the farther from 0, the surer it is."
+)
+ABOUT_PAIRS = (
+    "Every dot is one row of the data with its own values. Where rows are persons, think of that "
+    "before you pass this page on."
+)
+ABOUT_JITTER = " Columns with few different values are jittered a little, so that dots show."
+ABOUT_SEPARATE_EFFECTS = (
+    "Each curve is what a column on its own adds to the prediction; its average is zero. The marks "
+    "at the foot are rows of the data."
+)
+ABOUT_TEXTS = (
+    " For a text column it is the average output of the model at each of its texts, less the "
+    "average of all."
+)
+ABOUT_TOGETHER = (
+    "Columns act together where their combination adds something beyond what each adds on its own. "
+    "The share is the part of the variance of the model's output that is due to it."
+)
+ABOUT_SURFACES = (
+    "A color is what the combination of two values adds: red raises the output, blue lowers it, "
+    "and the color between them changes nothing. The dots are rows of the data; where there are "
+    "none, a color is a guess."
+)
+NOTHING_TOGETHER = "No two columns have more than 0.5 % of the variance together."
+
+
+def _asset(name):
+    """Return the text of a file that is shipped beside this module."""
+    return (files(__package__) / name).read_text(encoding="utf-8")
+
+
+def build_report(selection, source=None, reading=None, *, command=None) -> str:
+    """Return the report as an HTML page.
+
+    Parameters
+    ----------
+    selection : Selection
+        What :func:`kernelknife.app.selection.select_features` returned.
+    source : str, default=None
+        Where the data came from; the page and its Python code name it.
+    reading : dict, default=None
+        Options of :func:`kernelknife.app.tables.read_table` that the data were read with.
+    command : str, default=None
+        The command line that gives the same answer, where there was one.
+
+    Returns
+    -------
+    str
+        A whole HTML page, to be written to a file.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from kernelknife.datasets import make_sinusoidal
+    >>> from kernelknife.app.report import build_report
+    >>> from kernelknife.app.selection import select_features
+    >>> X, y = make_sinusoidal(60, 1, random_state=0)
+    >>> frame = pd.DataFrame(X, columns=list("abcdef")).assign(y=y)
+    >>> page = build_report(select_features(frame, "y", alpha=0.3, sparsity=5.0, folds=3))
+    >>> page[:15], "Which columns matter for y" in page
+    ('<!doctype html>', True)
+    """
+    title = f"Which columns matter for {selection.table.target_name}"
+    return html_page(title, _body(selection, source, reading, command))
+
+
+def html_page(title, body) -> str:
+    """Return a page of its own with a title, the style sheet and the script."""
+    # The policy forbids every request, so that a page never tells anybody that it was opened.
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
+        "style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n"
+        f"<title>{escape(title)}</title>\n<style>{_asset('style.css')}</style>\n</head>\n"
+        f'<body class="kk">\n<main>\n<h1>{escape(title)}</h1>\n'
+        f"{body}\n</main>\n"
+        f"<script>{_asset('script.js')}</script>\n</body>\n</html>\n"
+    )
+
+
+def build_fragment(selection) -> str:
+    """Return the report as a fragment of HTML for a notebook."""
+    return _fragment(_body(selection, None, None, None))
+
+
+def path_fragment(path) -> str:
+    """Return a path with its slider as a fragment of HTML for a notebook."""
+    names = [str(name) for name in path.feature_names]
+    return _fragment(path_piece(names, path.sparsities, path.weights, path.ranking))
+
+
+def _fragment(body):
+    """Return HTML together with the style sheet and the script that it needs."""
+    return (
+        f"<style>{_asset('style.css')}</style>"
+        f'<div class="kk"><div>{body}</div></div><script>{_asset("script.js")}</script>'
+    )
+
+
+def _body(selection, source, reading, command):
+    """Return all pieces of the report, each under its heading."""
+    pairs, jittered = pairs_piece(selection.table, selection.selected)
+    quality = selection.quality
+    sections = [
+        ("How sure", ABOUT_WEIGHTS, _features(selection)),
+        ("Which classes are told apart", _about_classes(selection), classes_piece(quality)),
+        ("Columns that say the same", ABOUT_STAND_INS, substitutes_piece(selection.substitutes)),
+        ("How many columns", ABOUT_COUNTS, _counts(selection)),
+        ("Feature paths", _about_paths(selection), _paths(selection)),
+        ("Choosing the penalties", ABOUT_PENALTIES, cv_piece(selection)),
+        ("What each column does", _about_effects(selection), effects_piece(selection.effects)),
+        ("What acts together", ABOUT_TOGETHER, _together(selection)),
+        (
+            "Pairs of the columns with the largest weights",
+            ABOUT_PAIRS + (ABOUT_JITTER if jittered else ""),
+            pairs,
+        ),
+        ("What was asked", "", question_piece(selection, source)),
+        ("To do it again", "", snippet_piece(selection, source, reading, command)),
+    ]
+    parts = [verdict_piece(selection), rate_piece(selection.rates)]
+    for heading, about, piece in sections:
+        # A selection without columns has no effects and no pairs.
+        if piece:
+            parts += [f"<h2>{heading}</h2>", f"<p>{about}</p>" if about else "", piece]
+    return "\n".join(part for part in parts if part)
+
+
+def _about_classes(selection):
+    """Return how to read the figures of single classes, and what they are measured on."""
+    return f"{ABOUT_CLASSES} {selection.quality_in_words}".rstrip()
+
+
+def _about_effects(selection):
+    """Return how to read the effects of this kind of model."""
+    scores = ABOUT_SCORES if selection.table.task == "classification" else ""
+    if not any(effect.separate for effect in selection.effects):
+        return ABOUT_EFFECTS + scores
+    texts = any(not len(effect.rug) for effect in selection.effects)
+    return ABOUT_SEPARATE_EFFECTS + (ABOUT_TEXTS if texts else "") + scores
+
+
+def _about_paths(selection):
+    """Return how to read the paths, and why the slider shows another error than the headline."""
+    plain = _fold_errors(selection)[_chosen_point(selection)]
+    shown, first = number(float(plain)), number(selection.error.mean)
+    if shown == first:
+        return ABOUT_PATHS
+    if selection.asked:
+        why = "is of the model that was asked for, fitted anew on every fold"
+    else:
+        why = "is what every fold says of the setting that the other folds have chosen"
+    return (
+        f"{ABOUT_PATHS} The slider shows plain means over the folds, {shown} at the chosen "
+        f"penalty; the error at the top, {first}, {why}."
+    )
+
+
+def _together(selection):
+    """Return the columns that act together, or that none do; nothing if the model cannot say."""
+    if selection.interactions:
+        return together_piece(selection.interactions, ABOUT_SURFACES)
+    several = order_of(selection.model) > 1 and len(selection.selected) > 1
+    return f"<p>{NOTHING_TOGETHER}</p>" if several else ""
+
+
+def _features(selection):
+    """Return the table of columns."""
+    return feature_table(selection.features, len(selection.search.splits_), selection.rates)
+
+
+def _fold_errors(selection):
+    """Return the mean errors over the folds at the points of the path."""
+    search, results = selection.search, selection.search.cv_results_
+    scores = results["mean_test_score"][rows_of_path(results, search.best_index_)]
+    # The path ends where the last column leaves; the folds go on to the end of the grid.
+    return to_errors(scores[: len(search.path_)], search)
+
+
+def _chosen_point(selection):
+    """Return the index of the point of the path that is nearest to the chosen model."""
+    wanted = selection.settings["n_features"]
+    if wanted is not None:
+        counts = (_table_weights(selection) > 0).sum(axis=1)
+        return int(np.argmin(np.abs(counts - wanted)))
+    sparsities = selection.search.path_.sparsities
+    search, model = selection.search, selection.model
+    # The search may have looked at some of the rows only, where penalties are on another scale.
+    sparsity = search.sparsity_ if model is search.best_estimator_ else model.sparsity_
+    return int(np.argmin(np.abs(sparsities - sparsity)))
+
+
+def _table_weights(selection):
+    """Return the weights of the table's columns at every point of the path.
+
+    The columns that a text column becomes share one weight, so the first of them speaks for all.
+    """
+    return selection.search.path_.weights[:, selection.encoder.first_columns]
+
+
+def _counts(selection):
+    """Return the error against the number of columns."""
+    results = selection.search.cv_results_
+    spread = results["standard_error"][rows_of_path(results, selection.search.best_index_)]
+    counts = (_table_weights(selection) > 0).sum(axis=1)
+    return counts_piece(
+        counts,
+        _fold_errors(selection),
+        spread[: len(counts)],
+        len(selection.selected),
+        selection.error_name,
+    )
+
+
+def _paths(selection):
+    """Return the paths of the table's columns."""
+    search, encoder = selection.search, selection.encoder
+    return path_piece(
+        encoder.columns_,
+        search.path_.sparsities,
+        _table_weights(selection),
+        search.path_.ranking[encoder.first_columns],
+        chosen=_chosen_point(selection),
+        errors=_fold_errors(selection),
+        error_name=selection.error_name,
+    )

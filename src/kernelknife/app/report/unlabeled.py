@@ -1,0 +1,349 @@
+"""The reports on tables without a target: one table explored, two tables related."""
+
+from datetime import date
+from html import escape
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from kernelknife._engine.data import infer_task
+from kernelknife._utils.formatting import number
+from kernelknife.app.exploration import Exploration, Relation, explore_table, relate_tables
+from kernelknife.app.report.elements import figure, percent, shorten
+from kernelknife.app.report.page import html_page
+from kernelknife.app.report.paths import path_piece
+from kernelknife.app.report.pieces import target_kinds
+from kernelknife.app.report.question import changed_arguments
+from kernelknife.app.report.svg import Axis, Chart
+
+__all__ = ["build_exploration", "build_relation"]
+
+MOST_ROWS = 40  # rows of a table of columns; the rest is counted
+MOST_NAMED = 12  # columns that a sentence can name and still be read
+MOST_DOTS = 1500  # more dots make the file large and the chart no clearer
+ROUND_COUNTS = [k * 10**e for e in range(6) for k in (1, 2, 5)]  # ticks of an axis of counts
+ROOM = 0.04  # at the ends of an axis, as a share of the range of the values
+ABOUT_SCORES = (
+    "Every dot is a row of the table, at its scores on the first two components. Rows that lie "
+    "close together are alike in the selected columns."
+)
+ABOUT_ONE = "Every dot is a row of the table; the height is drawn by chance, to keep dots apart."
+ABOUT_WEIGHTS = (
+    "The weight is how much of a column the components use, between 0 and 1. A column stays "
+    "because it shares something with other columns: one that only varies by itself leaves."
+)
+ABOUT_GAP = (
+    "How much more of the variance the components explain than those of columns with the same "
+    "values in random order. The fewest columns within one standard deviation of the best are "
+    "taken."
+)
+ABOUT_PATHS = (
+    "Raising the penalty drives columns out, the least useful first. Move the slider to see which "
+    "are left."
+)
+ABOUT_PAIR = (
+    "Every dot is a row: its score by the columns of the first table, and by those of the second. "
+    "These rows were used to find the columns; the held-out figures above were not."
+)
+
+
+def build_exploration(exploration: Exploration, source: str | None = None) -> str:
+    """Return the report on one table as an HTML page.
+
+    Parameters
+    ----------
+    exploration : Exploration
+        What :func:`kernelknife.app.exploration.explore_table` returned.
+    source : str, default=None
+        Where the data came from.
+
+    Returns
+    -------
+    str
+        A whole HTML page.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from kernelknife.app.exploration import explore_table
+    >>> from kernelknife.app.report import build_exploration
+    >>> rng = np.random.default_rng(0)
+    >>> side = rng.choice([-3.0, 3.0], size=60)
+    >>> frame = pd.DataFrame(rng.normal(size=(60, 4)), columns=list("abcd"))
+    >>> frame["a"] += side
+    >>> frame["b"] += side
+    >>> build_exploration(explore_table(frame, sparsity=1.0))[:15]
+    '<!doctype html>'
+    """
+    model = exploration.model
+    sections = [
+        ("The rows by their components", _scores_chart(exploration)),
+        ("The columns", f"<p>{ABOUT_WEIGHTS}</p>{_weights_table(exploration.weights)}"),
+    ]
+    if hasattr(model, "gap_"):
+        sections.append(("How many columns", f"<p>{ABOUT_GAP}</p>{_gap_chart(model.gap_)}"))
+    if hasattr(model, "path_"):
+        first = exploration.encoder.first_columns
+        path = model.path_
+        chosen = int(np.argmin(np.abs(path.sparsities - model.sparsity_)))
+        piece = path_piece(
+            exploration.encoder.columns_,
+            path.sparsities,
+            path.weights[:, first],
+            path.ranking[first],
+            chosen=chosen,
+        )
+        sections.append(("Feature paths", f"<p>{ABOUT_PATHS}</p>{piece}"))
+    shares = model.explained_variance_ratio_
+    terms = {
+        "data": source or "a data frame",
+        "rows and columns": f"{len(exploration.scores)} rows, {len(exploration.weights)} columns",
+        "guessed or left out": "; ".join(exploration.notes) or "nothing",
+        "kernel": str(model.kernel),
+        "sparsity": f"{number(float(model.sparsity_))} ({model.sparsity})",
+        **_common_terms(exploration),
+    }
+    code = (
+        "from kernelknife.app.exploration import explore_table\n"
+        "from kernelknife.app.tables import read_table\n\n"
+        f"frame = read_table({(source or 'data.csv')!r})\n"
+        f"found = explore_table(frame{_changed(explore_table, exploration.settings)})\n"
+        "found.selected\n"
+    )
+    cards = [
+        (f"{len(exploration.selected)} of {len(exploration.weights)}", "columns carry them"),
+        *(
+            (percent(share), f"of the variance, component {i + 1}")
+            for i, share in enumerate(shares)
+        ),
+    ]
+    lead = _sentence(exploration.selected, "carry the components")
+    body = _body(lead, cards, sections, terms, code)
+    return html_page("What the columns have in common", body)
+
+
+def build_relation(relation: Relation, sources: tuple[str, str] | None = None) -> str:
+    """Return the report on two tables as an HTML page.
+
+    Parameters
+    ----------
+    relation : Relation
+        What :func:`kernelknife.app.exploration.relate_tables` returned.
+    sources : pair of str, default=None
+        Where the data came from.
+
+    Returns
+    -------
+    str
+        A whole HTML page.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from kernelknife.app.exploration import relate_tables
+    >>> from kernelknife.app.report import build_relation
+    >>> rng = np.random.default_rng(0)
+    >>> first = pd.DataFrame(rng.normal(size=(60, 3)), columns=list("abc"))
+    >>> second = pd.DataFrame(rng.normal(size=(60, 3)), columns=list("xyz"))
+    >>> second["x"] += 3 * first["a"]
+    >>> build_relation(relate_tables(first, second, n_components=1))[:15]
+    '<!doctype html>'
+    """
+    model = relation.model
+    names = sources or ("the first table", "the second table")
+    sections = []
+    for i in range(len(model.correlations_)):
+        tables = "".join(
+            f"<h3>{escape(names[k])}</h3>{_weights_table(relation.weights[k][i])}" for k in (0, 1)
+        )
+        chart = _pair_chart(relation, names, i)
+        heading = "The pair of scores" if len(model.correlations_) == 1 else f"Pair {i + 1}"
+        sections.append((heading, f"<p>{ABOUT_PAIR}</p>{chart}{tables}"))
+    terms = {
+        "data": f"{names[0]} and {names[1]}",
+        "rows": str(relation.n_rows),
+        "guessed or left out": "; ".join(relation.notes) or "nothing",
+        "kernel": str(model.kernel),
+        "sparsity": ", ".join(number(float(s)) for s in model.sparsities_.ravel()),
+        **_common_terms(relation),
+    }
+    files = sources or ("a.csv", "b.csv")
+    code = (
+        "from kernelknife.app.exploration import relate_tables\n"
+        "from kernelknife.app.tables import read_table\n\n"
+        f"left, right = read_table({files[0]!r}), read_table({files[1]!r})\n"
+        f"found = relate_tables(left, right{_changed(relate_tables, relation.settings)})\n"
+        "found.selected(0), found.selected(1)\n"
+    )
+    cards = []
+    if hasattr(model, "p_values_"):
+        cards = [
+            (number(float(model.held_out_correlations_[0])), "correlation on held-out rows"),
+            (number(float(model.p_values_[0])), "p-value: chance of as much without a relation"),
+        ]
+    cards.append((number(float(model.correlations_[0])), "correlation on the rows of the fit"))
+    left, right = (_listed(relation.selected(k)) for k in (0, 1))
+    lead = f"{left} of {escape(names[0])} and {right} of {escape(names[1])} go together."
+    if not relation.sure:
+        lead = f"No sure finding. The best guess: {lead}"
+    return html_page("What two tables have in common", _body(lead, cards, sections, terms, code))
+
+
+def _body(lead: str, cards: Any, sections: Any, terms: dict[str, str], code: str) -> str:
+    """Return the pieces of a page, each under its heading."""
+    shown = "".join(
+        f'<div class="card"><b>{escape(value)}</b><span>{escape(words)}</span></div>'
+        for value, words in cards
+    )
+    items = "".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in terms.items())
+    sections = [
+        *sections,
+        ("What was asked", f"<dl>{items}</dl>"),
+        ("To do it again", f"<pre><code>{escape(code)}</code></pre>"),
+    ]
+    parts = [f'<p class="lead">{lead}</p><div class="cards">{shown}</div>']
+    parts += [f"<h2>{escape(heading)}</h2>\n{piece}" for heading, piece in sections]
+    return "\n".join(parts)
+
+
+def _listed(names: list[str]) -> str:
+    """Return names for a sentence, in bold."""
+    words = ", ".join(f"<b>{escape(name)}</b>" for name in names[:MOST_NAMED])
+    return words + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
+
+
+def _sentence(names: list[str], verb: str) -> str:
+    count = "1 column" if len(names) == 1 else f"{len(names)} columns"
+    if len(names) == 1:
+        verb = verb.replace("carry", "carries")
+    return f"{count} {verb}: {_listed(names)}."
+
+
+def _common_terms(result: Any) -> dict[str, str]:
+    return {
+        "seed": str(result.settings["random_state"]),
+        "versions": ", ".join(f"{name} {v}" for name, v in result.versions.items()),
+        "date and time taken": f"{date.today().isoformat()}, {result.seconds:.0f} s",
+    }
+
+
+def _changed(function: Any, settings: dict[str, Any]) -> str:
+    """Return the arguments that differ from their defaults, as code after other arguments."""
+    return "".join(f", {code}" for code in changed_arguments(function, settings))
+
+
+def _weights_table(weights: dict[str, float]) -> str:
+    """Return the table of columns, those with a weight first."""
+    shown = list(weights.items())[:MOST_ROWS]
+    rows = []
+    for name, weight in shown:
+        kind = "" if weight > 0 else ' class="out"'
+        bar = f'<span class="bar" style="width:{100 * min(weight, 1.0):.1f}%"></span>'
+        rows.append(
+            f'<tr{kind}><th scope="row">{escape(name)}</th><td class="weight">'
+            f'<span class="track">{bar}</span> {number(weight)}</td></tr>'
+        )
+    n_hidden = len(weights) - len(shown)
+    note = f"<p>{n_hidden} more columns are not shown.</p>" if n_hidden else ""
+    return (
+        '<div class="scroll" tabindex="0" role="group" aria-label="Table of columns"><table>'
+        '<thead><tr><th scope="col">column</th><th scope="col">weight</th></tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table></div>{note}"
+    )
+
+
+def _axis(values: np.ndarray, label: str) -> Axis:
+    low, high = float(values.min()), float(values.max())
+    room = ROOM * (high - low)
+    return Axis(low - room, high + room, label=label)
+
+
+def _dots(n: int) -> np.ndarray:
+    """Return the rows that are drawn."""
+    if n <= MOST_DOTS:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(0).choice(n, MOST_DOTS, replace=False))
+
+
+def _scores_chart(exploration: Exploration) -> str:
+    """Return the rows at their scores, colored by the column that was chosen for it."""
+    scores = exploration.scores
+    rows = _dots(len(scores))
+    two = scores.shape[1] > 1
+    x, about = scores[rows, 0], ABOUT_SCORES if two else ABOUT_ONE
+    y = scores[rows, 1] if two else np.random.default_rng(0).uniform(size=len(rows))
+    kinds, legend = ["dot c0"] * len(rows), ""
+    title = "Rows at their scores on the first components"
+    if exploration.color is not None:
+        kinds, legend = _colors(exploration, rows)
+        title += f", colored by {exploration.color_name}"
+    chart = Chart(
+        _axis(x, "component 1"), _axis(y, "component 2" if two else ""), f"{title}.", height=420
+    )
+    chart.dots(x, y, kinds)
+    return legend + figure(chart.render(), about)
+
+
+def _colors(exploration: Exploration, rows: np.ndarray) -> tuple[list[str], str]:
+    """Return the class of the style sheet of every row, and the legend."""
+    values = np.asarray(exploration.color)
+    missing = np.array([value is None or value != value for value in values])
+    present, task = values[~missing], "classification"
+    if infer_task(present) == "classification":
+        names = [str(value) for value in present]
+    elif missing.any():
+        names = _in_parts(present.astype(float))
+    else:
+        names, task = present.astype(float), "regression"
+    if missing.any():
+        values = np.full(len(values), "missing", dtype=object)
+        values[~missing] = names
+        values = values.astype(str)
+    else:
+        values = np.asarray(names)
+    named = SimpleNamespace(target=values, task=task, target_name=exploration.color_name)
+    return target_kinds(named, rows)
+
+
+def _in_parts(values: np.ndarray) -> list[str]:
+    """Return which of five parts of equal size each number is in, by its bounds."""
+    bounds = np.quantile(values, np.linspace(0.0, 1.0, 6))
+    codes = np.searchsorted(bounds[1:-1], values)
+    return [f"{number(bounds[i])} to {number(bounds[i + 1])}" for i in codes]
+
+
+def _gap_chart(gap: np.ndarray) -> str:
+    """Return the lead over permuted columns against the number of columns."""
+    counts, lead, spread = gap.T
+    low, high = float((lead - spread).min()), float((lead + spread).max())
+    ticks = [(float(k), str(k)) for k in ROUND_COUNTS if k <= counts.max()]
+    chart = Chart(
+        Axis(0.9, 1.1 * counts.max(), log=True, label="columns", ticks=ticks),
+        Axis(min(low, 0.0), high, label="lead in explained variance"),
+        "Lead in explained variance over permuted columns, by the number of columns.",
+        height=260,
+    )
+    order = np.argsort(counts, kind="stable")
+    counts, lead, spread = counts[order], lead[order], spread[order]
+    for count, value, width in zip(counts, lead, spread, strict=True):
+        chart.line([count, count], [value - width, value + width], "line gray")
+    chart.dots(counts, lead, ["dot c0"] * len(counts), radius=4.0)
+    return figure(chart.render(), "The bars are one standard deviation over the permutations.")
+
+
+def _pair_chart(relation: Relation, names: tuple[str, str], component: int) -> str:
+    """Return the two scores of every row against each other."""
+    rows = _dots(relation.n_rows)
+    x, y = (scores[rows, component] for scores in relation.scores)
+    correlation = number(float(relation.model.correlations_[component]))
+    chart = Chart(
+        _axis(x, f"score by {shorten(names[0], 34)}"),
+        _axis(y, f"score by {shorten(names[1], 30)}"),
+        f"Scores of the second table against those of the first, correlation {correlation}.",
+        height=420,
+    )
+    chart.dots(x, y, ["dot c0"] * len(rows))
+    return figure(chart.render(), f"Correlation {correlation} over these rows.")

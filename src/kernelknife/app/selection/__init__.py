@@ -1,0 +1,32 @@
+"""From a data frame to an answer: which columns matter for a target, and how sure that is.
+
+:func:`select_features` is what ``kernelknife select`` runs, and the report shows the
+:class:`Selection` that it returns.
+"""
+
+from kernelknife.app.selection.result import (
+    TIERS,
+    ClassQuality,
+    Effect,
+    Feature,
+    HeldOut,
+    Score,
+    Selection,
+    WrongRow,
+)
+from kernelknife.app.selection.select import select_features
+from kernelknife.app.selection.verdict import find_warnings, headline
+
+__all__ = [
+    "TIERS",
+    "ClassQuality",
+    "Effect",
+    "Feature",
+    "HeldOut",
+    "Score",
+    "Selection",
+    "WrongRow",
+    "find_warnings",
+    "headline",
+    "select_features",
+]

@@ -1,0 +1,535 @@
+"""What a selection returns, as plain data."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.stats import t as student
+
+from kernelknife._tuning import rows_of_splits
+from kernelknife._utils.formatting import listed
+from kernelknife.app.selection.rates import ErrorRate
+from kernelknife.app.tables import Table, TableEncoder, expand_dates
+from kernelknife.cross_validation import KnifeClassifierCV, KnifeRegressorCV
+from kernelknife.estimators import KnifeClassifier, KnifeRegressor
+from kernelknife.inspection.substitutes import Substitutes
+
+__all__ = [
+    "TIERS",
+    "ClassQuality",
+    "Effect",
+    "Feature",
+    "HeldOut",
+    "Interaction",
+    "Score",
+    "Selection",
+    "Surface",
+    "WrongRow",
+]
+
+# A finding must exceed the constant so clearly that chance alone would do so in one table of
+# forty.
+CONFIDENCE = 0.975
+MOST_STANDARD_ERRORS = 3.0  # asked of two or three folds, which know little of their scatter
+# A column that so many of the folds select is stable: one of five folds may miss it. Fewer than
+# two of five folds are not enough to call a column even uncertain.
+STABLE, UNCERTAIN = 0.8, 0.4
+TIERS = ("stable", "uncertain", "unstable")
+# A smaller share of the constant's error is rounding and no advantage.
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A column of the table and what the fit says about it.
+
+    Attributes
+    ----------
+    name : str
+        Its name in the table.
+    weight : float
+        Between 0 and 1; a column of weight 0 is not selected.
+    frequency : float
+        Share of the folds in which the column is selected.
+    rank : int
+        1 for the column that stays longest as the penalty rises.
+
+    Examples
+    --------
+    >>> from kernelknife.app.selection import Feature
+    >>> Feature("age", weight=0.4, frequency=0.1, rank=3).tier
+    'unstable'
+    """
+
+    name: str
+    weight: float
+    frequency: float
+    rank: int
+
+    @property
+    def selected(self) -> bool:
+        """Whether the chosen model uses the column."""
+        return self.weight > 0
+
+    @property
+    def tier(self) -> str:
+        """How sure the column is: "stable", "uncertain", "unstable", or "" for no sign of use.
+
+        A stable column is selected, in at least four of five folds as well. An uncertain one is
+        selected in at least two of five, whether or not the chosen model uses it. An unstable
+        column is used by the chosen model, but fewer folds select it.
+        """
+        if self.selected and self.frequency >= STABLE:
+            return "stable"
+        if self.frequency >= UNCERTAIN:
+            return "uncertain"
+        return "unstable" if self.selected else ""
+
+
+@dataclass(frozen=True)
+class Score:
+    """A mean over folds, and the standard error of that mean as ``spread``."""
+
+    mean: float
+    spread: float
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Errors on rows that were used neither for fitting nor for choosing.
+
+    Attributes
+    ----------
+    error : float
+        Error of the chosen model.
+    constant : float
+        Error of a constant, which is estimated from the other rows.
+    rows : int
+        Number of rows held out.
+    """
+
+    error: float
+    constant: float
+    rows: int
+
+
+@dataclass(frozen=True)
+class WrongRow:
+    """A row whose class is not predicted, when it is a test row.
+
+    Attributes
+    ----------
+    name : str
+        Its identifiers, or its number.
+    actual, predicted : str
+        Its class, and the class that it is taken for most frequently.
+    share : float
+        In which share of its predictions it is wrong; folds may be repeated.
+    """
+
+    name: str
+    actual: str
+    predicted: str
+    share: float
+
+
+@dataclass(frozen=True)
+class ClassQuality:
+    """How well single classes are told apart on the test rows of the folds.
+
+    Attributes
+    ----------
+    classes : tuple of str
+        The classes, sorted.
+    confusion : ndarray of shape (n_classes, n_classes)
+        Number of rows by their class (first axis) and by the predicted class. A row that is tested
+        several times counts in parts.
+    class_errors : ndarray of shape (n_classes,)
+        Share of the rows of each class that is predicted wrongly.
+    balanced_error : float
+        Mean of these shares: every class counts the same, however rare it is.
+    area : float or None
+        Area under the ROC curve, the mean over the folds, and over the classes (one against the
+        rest) where there are more than two: 0.5 is chance, 1 is perfect. None where no fold has
+        test rows of two classes.
+    wrong_rows : tuple of WrongRow
+        The rows that are predicted wrongly, the most frequently wrong first.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from kernelknife.datasets import make_skin_of_orange
+    >>> from kernelknife.app.selection import select_features
+    >>> X, y = make_skin_of_orange(80, 2, random_state=0)
+    >>> frame = pd.DataFrame(X, columns=list("abcdef")).assign(fruit=y)
+    >>> quality = select_features(frame, "fruit", alpha=1.0, sparsity=5.0, folds=3).quality
+    >>> quality.classes, float(quality.confusion.sum())
+    (('0', '1'), 80.0)
+    """
+
+    classes: tuple[str, ...]
+    confusion: np.ndarray
+    class_errors: np.ndarray
+    balanced_error: float
+    area: float | None
+    wrong_rows: tuple[WrongRow, ...] = field(repr=False)
+
+    def to_json(self) -> dict:
+        """Return the figures as a dict that ``json.dumps`` accepts.
+
+        Returns
+        -------
+        dict
+            Classes, counts, errors and the rows that are wrong.
+        """
+        return {
+            "classes": list(self.classes),
+            "confusion": self.confusion.round(6).tolist(),
+            "class_errors": [float(error) for error in self.class_errors],
+            "balanced_error": self.balanced_error,
+            "area_under_the_curve": self.area,
+            "wrong_rows": [vars(row) for row in self.wrong_rows],
+        }
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What one column does to the prediction as it takes different values.
+
+    Of an additive or ANOVA model it is what the column adds on its own, of all others the average
+    output while the other columns stay as they are.
+
+    Attributes
+    ----------
+    name : str
+    values : list of float or of str
+        Values that the column takes.
+    curves : dict of ndarray
+        For every output by its name, one number per value.
+    rug : ndarray
+        Some of the column's values in the data; empty for a text column.
+    separate : bool
+        Whether the curves are what the column adds, with an average of zero. For a text column of
+        such a model they are average outputs less the average over all rows.
+    """
+
+    name: str
+    values: list
+    curves: dict
+    rug: np.ndarray
+    separate: bool = False
+
+
+@dataclass(frozen=True)
+class Surface:
+    """What two columns of numbers do together, on a grid of cells.
+
+    Attributes
+    ----------
+    edges : tuple of two ndarray
+        Where the cells of each column begin and end.
+    values : ndarray of shape (n_cells, n_cells)
+        What the combination adds beyond what each column adds on its own, in the middle of each
+        cell; the first axis is the first column.
+    output : str
+        What it is added to; with several classes the score that it changes most.
+    points : ndarray of shape (n_points, 2)
+        Both columns of some rows of the data.
+    """
+
+    edges: tuple[np.ndarray, np.ndarray]
+    values: np.ndarray
+    output: str
+    points: np.ndarray
+
+
+@dataclass(frozen=True)
+class Interaction:
+    """Two or three columns that act together.
+
+    Attributes
+    ----------
+    names : tuple of str
+    share : float
+        Part of the variance of the model's output that is due to their acting together.
+    surface : Surface or None
+        What they do, for the largest pairs of columns of numbers.
+    """
+
+    names: tuple[str, ...]
+    share: float
+    surface: Surface | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which columns matter for a target.
+
+    Attributes
+    ----------
+    features : tuple of Feature
+        All columns: the selected ones first, by weight.
+    error, constant_error, full_error : Score
+        Errors on the same folds: of the chosen model, of a constant, and of a kernel model that
+        uses all columns with equal weights. For the first and the last, every fold judges what the
+        other folds have chosen, so that choosing among many settings does not flatter them.
+    full_model : str
+        Which model of scikit-learn uses all columns, in words.
+    advantage : Score
+        Share of the constant's error that the chosen model saves.
+    error_name : str
+        What the errors are, in words.
+    held_out : HeldOut or None
+        Errors on the rows that were held out, if there were any.
+    quality : ClassQuality or None
+        How well single classes are told apart; None for a number.
+    effects : tuple of Effect
+        How the prediction changes with each selected column.
+    interactions : tuple of Interaction
+        The columns of an ANOVA model that act together, at most eight pairs or triples with more
+        than 0.5 % of the variance, the largest first. Empty for other kernels.
+    substitutes : Substitutes
+        Which columns could take the place of the selected ones, on the folds of the search.
+    table : Table
+        The table as it was read, with the notes on what was guessed.
+    encoder : TableEncoder
+        Turns a table into the columns that the model takes.
+    search : KnifeRegressorCV or KnifeClassifierCV
+        The cross-validation.
+    model : KnifeRegressor or KnifeClassifier
+        The chosen model; it predicts from the columns that the encoder returns.
+    settings : dict
+        The arguments of :func:`select_features`.
+    versions : dict
+        Versions of the software.
+    seconds : float
+        How long it took.
+    rates : ErrorRate or None
+        What half-samples or knockoffs say about the columns, if they were asked for.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from kernelknife.datasets import make_sinusoidal
+    >>> from kernelknife.app.selection import select_features
+    >>> X, y = make_sinusoidal(80, 3, random_state=2)
+    >>> frame = pd.DataFrame(X, columns=list("abcdefgh")).assign(y=y)
+    >>> selection = select_features(frame, "y", alpha=0.3, folds=3)
+    >>> sorted(selection.selected), selection.predict(frame).shape
+    (['a', 'b', 'c', 'd', 'e'], (80,))
+    >>> selection.error.mean < selection.constant_error.mean
+    True
+    """
+
+    features: tuple[Feature, ...] = field(repr=False)
+    error: Score
+    constant_error: Score
+    full_error: Score
+    full_model: str
+    advantage: Score
+    error_name: str
+    held_out: HeldOut | None
+    quality: ClassQuality | None = field(repr=False)
+    effects: tuple[Effect, ...] = field(repr=False)
+    interactions: tuple[Interaction, ...] = field(repr=False)
+    substitutes: Substitutes = field(repr=False)
+    table: Table = field(repr=False)
+    encoder: TableEncoder = field(repr=False)
+    search: KnifeRegressorCV | KnifeClassifierCV = field(repr=False)
+    model: KnifeRegressor | KnifeClassifier = field(repr=False)
+    settings: dict = field(repr=False)
+    versions: dict = field(repr=False)
+    seconds: float
+    rates: ErrorRate | None = None
+
+    @property
+    def selected(self) -> list[str]:
+        """Names of the selected columns, the largest weight first."""
+        return [feature.name for feature in self.features if feature.selected]
+
+    def in_tier(self, tier: str) -> list[str]:
+        """Return the names of the columns of one tier, the most frequently selected first.
+
+        Parameters
+        ----------
+        tier : {"stable", "uncertain", "unstable"}
+            See :attr:`Feature.tier`.
+
+        Returns
+        -------
+        list of str
+            Their names.
+        """
+        if tier not in TIERS:
+            raise ValueError(f"tier must be one of {', '.join(TIERS)}, got {tier!r}.")
+        there = [feature for feature in self.features if feature.tier == tier]
+        there.sort(key=lambda feature: (-feature.frequency, -feature.weight, feature.rank))
+        return [feature.name for feature in there]
+
+    @property
+    def better(self) -> bool:
+        """Whether the chosen model errs less than a constant, by clearly more than folds scatter.
+
+        The more folds, the better their scatter is known: 2.8 standard errors are asked of five
+        folds, 2.3 of ten. If rows were held out, the model must err less than the constant on them
+        as well.
+        """
+        quantile = float(student.ppf(CONFIDENCE, len(self.search.splits_) - 1))
+        standard_errors = min(quantile, MOST_STANDARD_ERRORS)
+        bar = standard_errors * self.advantage.spread + ROUNDING
+        sure = bool(self.selected) and self.advantage.mean > bar
+        return sure and (self.held_out is None or self.held_out.error < self.held_out.constant)
+
+    @property
+    def asked(self) -> bool:
+        """Whether a penalty or a number of columns was asked for and not left to the folds."""
+        return any(self.settings[name] is not None for name in ("sparsity", "n_features"))
+
+    @property
+    def weighting(self) -> str:
+        """What has become of the weights: "penalized", "relaxed" or "equal".
+
+        That of a model that was asked for may differ from ``search.weighting_``.
+        """
+        if not self.model.learn_weights:
+            return "equal"
+        return "relaxed" if self.model.relax else "penalized"
+
+    @property
+    def keeps_all(self) -> bool:
+        """Whether the folds preferred all columns with equal weights to every shorter list."""
+        return self.weighting == "equal"
+
+    @property
+    def rows_searched(self) -> int:
+        """Number of rows that the search has looked at."""
+        return len(rows_of_splits(self.search.splits_))
+
+    @property
+    def model_in_words(self) -> str:
+        """Say which kernels were compared and what the chosen model is."""
+        search = self.search
+        compared = list(dict.fromkeys(search.cv_results_["kernel"]))
+        words = f"{search.kernel_name_}: {search.kernel_.words}"
+        if not self.selected:
+            kernels = "kernel" if len(compared) == 1 else "kernels"
+            return f"No column is left with the {kernels} {listed(compared)}."
+        if len(compared) > 1:
+            words = f"The folds compared the kernels {listed(compared)} and chose {words}."
+        else:
+            words = f"The kernel is {words}."
+        if self.keeps_all:
+            words += " All columns with equal weights did better than every shorter list."
+        return words
+
+    @property
+    def quality_in_words(self) -> str:
+        """Say why the figures of single classes look better than the error, where they do."""
+        if self.quality is None or self.asked:
+            return ""
+        return (
+            "Figures of single classes are those of the chosen setting on the folds that have "
+            "chosen it, and so a little too good; the error of the selected columns is what every "
+            "fold says of the setting that the other folds choose."
+        )
+
+    @property
+    def loses_to_all(self) -> bool:
+        """Whether a model with all columns errs less, by more than one standard error.
+
+        It must err less than a constant by as much: otherwise neither has learned anything.
+        """
+        full, spread = self.full_error.mean, self.full_error.spread
+        return (
+            full < self.error.mean - self.error.spread and full < self.constant_error.mean - spread
+        )
+
+    def predict(self, frame) -> np.ndarray:
+        """Predict the target for the rows of a data frame.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            It must hold the selected columns; others are ignored.
+
+        Returns
+        -------
+        ndarray
+            One prediction per row.
+        """
+        frame = expand_dates(frame, self.table.dates, self.selected)
+        return self.model.predict(self.encoder.transform(frame, self.selected))
+
+    def to_json(self) -> dict:
+        """Return the answer as a dict that ``json.dumps`` accepts.
+
+        Returns
+        -------
+        dict
+            Columns, penalties, errors, settings and versions.
+        """
+        return {
+            "target": self.table.target_name,
+            "task": self.table.task,
+            "selected": self.selected,
+            **{tier: self.in_tier(tier) for tier in TIERS},
+            "features": [{**vars(feature), "tier": feature.tier} for feature in self.features],
+            "interactions": [
+                {"names": list(together.names), "share": together.share}
+                for together in self.interactions
+            ],
+            "kernel": self.search.kernel_name_,
+            "substitutes": {
+                place.name: {
+                    "loss_without": place.cost,
+                    "needed": place.needed,
+                    "replaced_by": [
+                        {"name": one.name, "loss": one.cost, "correlation": one.correlation}
+                        for one in place.substitutes
+                    ],
+                }
+                for place in self.substitutes
+            },
+            "alpha": float(self.model.alpha),
+            "sparsity": float(self.model.sparsity_),
+            "error": {
+                "name": self.error_name,
+                "mean": self.error.mean,
+                "standard_error": self.error.spread,
+                "constant": self.constant_error.mean,
+                "all_features": self.full_error.mean,
+                "all_features_model": self.full_model,
+                "advantage_over_constant": self.advantage.mean,
+                "advantage_standard_error": self.advantage.spread,
+                "held_out": None if self.held_out is None else vars(self.held_out),
+            },
+            "classes": None if self.quality is None else self.quality.to_json(),
+            "better_than_a_constant": self.better,
+            "worse_than_all_columns": self.loses_to_all,
+            "error_rate": None if self.rates is None else self.rates.to_json(),
+            "rows": len(self.table.target),
+            "rows_searched": self.rows_searched,
+            "columns": self.table.features.shape[1],
+            "notes": list(self.table.notes),
+            "settings": {name: _plain(value) for name, value in self.settings.items()},
+            "versions": self.versions,
+        }
+
+    def _repr_html_(self):
+        # Notebooks call this method. The report reads selections and stands in a layer below, so
+        # it is imported only when there is something to show.
+        from kernelknife.app.report import build_fragment
+
+        return build_fragment(self)
+
+
+def _plain(value):
+    """Return a setting as JSON can hold it: sequences as lists, other objects as their text."""
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    # An iterator would be empty by now.
+    if isinstance(value, Iterable) and not isinstance(value, Iterator | Mapping):
+        return [_plain(item) for item in value]
+    return repr(value)

@@ -1,0 +1,33 @@
+"""Tables: from a file or a data frame to columns of numbers that an estimator can use.
+
+:func:`read_table` reads a file into a pandas data frame, :func:`make_table` chooses the target
+and the features among its columns, and :class:`TableEncoder` turns the features into numbers. A
+text column becomes one column of zeros and ones per level, and all of these share one weight, so
+that a selection names the columns that the user knows. A table that cannot be used is refused with
+a :class:`TableError` that says why and what to do.
+"""
+
+from kernelknife.app.tables.dates import expand_dates, has_dates
+from kernelknife.app.tables.encoding import TableEncoder, outside_range, unseen_levels
+from kernelknife.app.tables.errors import TableError
+from kernelknife.app.tables.making import Table, check_column, make_features, make_table
+from kernelknife.app.tables.notes import reading_notes
+from kernelknife.app.tables.reading import read_table
+from kernelknife.app.tables.writing import check_format, table_bytes
+
+__all__ = [
+    "Table",
+    "TableEncoder",
+    "TableError",
+    "check_column",
+    "check_format",
+    "expand_dates",
+    "has_dates",
+    "make_features",
+    "make_table",
+    "outside_range",
+    "read_table",
+    "reading_notes",
+    "table_bytes",
+    "unseen_levels",
+]

@@ -1,0 +1,108 @@
+"""What a column of a data frame holds: numbers or texts, gaps, infinite values."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+import numpy as np
+
+from kernelknife.app.tables.errors import TableError, listing
+
+__all__ = [
+    "MISSING_LEVEL",
+    "as_numbers",
+    "as_texts",
+    "check_missing",
+    "check_names",
+    "first_text",
+    "is_text",
+    "text_columns",
+]
+
+MISSING_LEVEL = ""  # the text that stands for a missing one
+NUMBER_KINDS = "biuf"  # NumPy's codes for booleans, integers, unsigned integers and floats
+
+
+def check_names(names: Iterable[object], where: str) -> None:
+    """Raise where two columns have the same name.
+
+    Parameters
+    ----------
+    names : iterable
+    where : str
+        What the message calls the table.
+    """
+    repeated = [name for name, times in Counter(map(str, names)).items() if times > 1]
+    if repeated:
+        raise TableError(f"{where} has columns of the same name: {listing(repeated)}. Rename them.")
+
+
+def is_text(column) -> bool:
+    """Return whether a column is treated as text: everything but numbers and booleans is.
+
+    pandas' nullable types (``Int64``, ``boolean``) have the kind of the numbers that they hold.
+    """
+    return column.dtype.kind not in NUMBER_KINDS
+
+
+def text_columns(frame) -> list:
+    """Return the names of the columns that are treated as text."""
+    # Asking for the types at once is far faster than for thousands of columns.
+    return [name for name, kind in frame.dtypes.items() if kind.kind not in NUMBER_KINDS]
+
+
+def as_numbers(column) -> np.ndarray:
+    """Return a column of numbers as floats, with NaN where a value is missing."""
+    return column.to_numpy(dtype=float, na_value=np.nan)
+
+
+def as_texts(column) -> np.ndarray:
+    """Return a column as an array of texts, with an empty one where a value is missing.
+
+    A column of pandas' categories does not accept a text that is not one of them, so the array is
+    made of the values and not by replacing missing ones in the column.
+    """
+    missing = column.isna().to_numpy()
+    texts = [
+        MISSING_LEVEL if gap else str(value) for value, gap in zip(column, missing, strict=True)
+    ]
+    return np.array(texts, dtype=object)
+
+
+def first_text(column) -> str:
+    """Describe the first value of a column that is not a number, for a message."""
+    for row, value in enumerate(column):
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            return f"{value!r} in row {row + 1}"
+    return "numbers written as texts"
+
+
+def check_missing(frame, impute, advice: str) -> None:
+    """Raise where values are infinite, or missing although nothing will replace them.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    impute : {None, "median"}
+        None refuses missing values.
+    advice : str
+        The sentence that tells the user what to do about missing values.
+    """
+    infinite = {}
+    for name, column in frame.items():
+        if not is_text(column):
+            count = int(np.isinf(as_numbers(column)).sum())
+            if count:
+                infinite[name] = count
+    if infinite:
+        counts = listing(f"{name} ({count})" for name, count in infinite.items())
+        raise TableError(f"Infinite values in {counts}. Replace them, or leave the columns out.")
+    if impute is not None:
+        return
+    gaps = frame.isna().sum()
+    gaps = gaps[gaps > 0]
+    if len(gaps):
+        rows = int(frame.isna().any(axis=1).sum())
+        counts = listing(f"{name} ({count})" for name, count in gaps.items())
+        raise TableError(f"Values are missing in {rows} of {len(frame)} rows: {counts}. {advice}")

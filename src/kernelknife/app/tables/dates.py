@@ -1,0 +1,149 @@
+"""Columns of dates: recognizing them, and turning them into numbers.
+
+Which numbers are meant only the user knows: days since the first date tell a trend, the month tells
+a season. A plan says for every column of dates what becomes of it; it is plain data, so that a
+saved model keeps it and new rows are turned into numbers in the same way.
+"""
+
+import re
+
+from kernelknife._utils.optional import import_optional
+from kernelknife.app.tables.errors import TableError, listing
+
+__all__ = ["PARTS", "expand_dates", "has_dates", "looks_like_dates", "plan_dates"]
+
+PARTS = ("days", "year", "month")
+ROWS_FOR_DATES = 50  # enough rows to recognize dates, and quick in long tables
+# How dates are written as text: 2024-12-31, 31.12.2024, 12/31/2024 or 31/12/2024, 31 Dec 2024 or
+# 31-December-2024, with or without a time of the day after a blank or a T.
+ISO = r"^\d{4}[-/]\d{1,2}[-/]\d{1,2}([ T].*)?$"
+DAY_FIRST = r"^\d{1,2}\.\d{1,2}\.\d{2,4}([ T].*)?$"
+SLASHED = r"^(\d{1,2})/(\d{1,2})/\d{2,4}([ T].*)?$"
+MONTHS = (
+    "jan(uary)?|feb(ruary)?|mar(ch)?|apr(il)?|may|june?|july?|aug(ust)?|sept?(ember)?|oct(ober)?|"
+    "nov(ember)?|dec(ember)?"
+)
+NAMED = rf"(?i)^\d{{1,2}}[ -]({MONTHS})[ -]\d{{4}}([ T].*)?$"
+FORMS = (ISO, DAY_FIRST, SLASHED, NAMED)
+LAST_MONTH = 12
+SECONDS_OF_A_DAY = 86400.0
+
+
+def looks_like_dates(column) -> bool:
+    """Return whether a column holds dates or times, or texts that are written like dates."""
+    if column.dtype.kind in "Mm":
+        return True
+    if column.dtype.kind in "biufc":
+        return False
+    texts = column.dropna().astype(str).head(ROWS_FOR_DATES)
+    return len(texts) > 0 and any(bool(texts.str.match(form).all()) for form in FORMS)
+
+
+def plan_dates(frame, parts) -> dict:
+    """Return what becomes of every column of dates.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    parts : sequence of {"days", "year", "month"}
+        Each gives a column of its own.
+
+    Returns
+    -------
+    dict
+        From the name of a column to its parts, and the day from which days are counted.
+    """
+    unknown = [part for part in parts if part not in PARTS]
+    if unknown:
+        raise TableError(f"Dates can become {', '.join(PARTS)}, got {unknown[0]!r}.")
+    plan = {}
+    for name in frame.columns:
+        if not looks_like_dates(frame[name]):
+            continue
+        moments, first = _moments(frame[name], name), None
+        if moments.dtype.kind == "M":
+            first = str(moments.min())
+        plan[name] = {"parts": list(dict.fromkeys(parts)), "first": first}
+    if not plan:
+        raise TableError(f"--dates was given, but no column holds dates: {listing(frame.columns)}.")
+    return plan
+
+
+def has_dates(frame) -> bool:
+    """Return whether some column of a data frame holds dates."""
+    return any(looks_like_dates(frame[name]) for name in frame.columns)
+
+
+def expand_dates(frame, plan, selected=None):
+    """Return a data frame in which columns of dates have become numbers, with new names.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    plan : dict
+        What :func:`plan_dates` has returned. Columns that are absent are skipped.
+    selected : list of str, default=None
+        New names that are wanted; dates that none of them comes from stay as they are, also where
+        they cannot be read. None takes all dates.
+    """
+    pandas = import_optional("pandas", "kernelknife[cli]", "Reading dates")
+    for name, what in plan.items():
+        unused = selected is not None and not any(new.startswith(f"{name} (") for new in selected)
+        if name not in frame.columns or unused:
+            continue
+        moments = _moments(frame[name], name)
+        place = list(frame.columns).index(name)
+        frame = frame.drop(columns=[name])
+        for part in what["parts"]:
+            if moments.dtype.kind == "m":
+                part, values = "days", moments.dt.total_seconds() / SECONDS_OF_A_DAY
+            elif part == "days":
+                first = pandas.Timestamp(what["first"])
+                values = (moments - first).dt.total_seconds() / SECONDS_OF_A_DAY
+            else:
+                values = getattr(moments.dt, part).astype(float)
+            new = f"{name} ({part})"
+            if new not in frame.columns:
+                frame.insert(place, new, values)
+                place += 1
+    return frame
+
+
+def _moments(column, name):
+    """Return a column of dates as pandas' times; durations stay durations."""
+    pandas = import_optional("pandas", "kernelknife[cli]", "Reading dates")
+    if column.dtype.kind == "m":
+        return column
+    if column.dtype.kind != "M":
+        texts = column.astype("string")
+        day_first = _day_first(texts.dropna(), name)
+        try:
+            column = pandas.to_datetime(texts, dayfirst=day_first, format="mixed")
+        except (ValueError, OverflowError) as error:
+            raise TableError(
+                f"Column {name} holds texts that are no dates ({_first_that_fails(texts, pandas)})."
+                f" Correct them, or leave the column out with --drop {name!r}."
+            ) from error
+    zone = getattr(column.dt, "tz", None)
+    return column if zone is None else column.dt.tz_localize(None)
+
+
+def _first_that_fails(texts, pandas):
+    """Return the first text that is no date."""
+    moments = pandas.to_datetime(texts, errors="coerce", format="mixed")
+    wrong = texts[moments.isna() & texts.notna()]
+    return repr(wrong.iloc[0]) if len(wrong) else "out of range"
+
+
+def _day_first(texts, name):
+    """Return whether the day stands before the month; refuse where that cannot be known."""
+    slashed = texts.str.extract(SLASHED)[[0, 1]].dropna().astype(int)
+    if not len(slashed):
+        return bool(texts.str.match(re.compile(DAY_FIRST)).any())
+    first, second = (slashed[i].max() > LAST_MONTH for i in (0, 1))
+    if first == second:
+        raise TableError(
+            f"Column {name} holds dates such as {texts.iloc[0]!r}, where day and month cannot be "
+            "told apart. Write them as 2024-12-31."
+        )
+    return bool(first)

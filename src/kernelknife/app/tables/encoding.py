@@ -1,0 +1,231 @@
+"""From the columns of a data frame to columns of numbers."""
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from kernelknife._utils.formatting import number
+from kernelknife.app.tables.columns import (
+    MISSING_LEVEL,
+    as_numbers,
+    as_texts,
+    check_missing,
+    check_names,
+    first_text,
+    is_text,
+)
+from kernelknife.app.tables.errors import TableError, listing
+
+__all__ = ["TableEncoder", "outside_range", "unseen_levels"]
+
+FILL_ADVICE = "Fill them in, or fit a model again with --impute median."
+
+
+class TableEncoder(TransformerMixin, BaseEstimator):
+    """Turn the columns of a data frame into columns of numbers.
+
+    A column of numbers stays as it is. A text column becomes one column of zeros and ones per
+    level, where a level is one of the different texts in it. These columns share one weight (pass
+    ``feature_groups_`` to an estimator), and the penalty on it is that of one column of numbers
+    (pass ``feature_costs``).
+
+    Parameters
+    ----------
+    impute : {None, "median"}, default=None
+        ``"median"`` replaces missing numbers by the median of their column, and makes missing
+        texts a level of their own. None refuses missing values.
+
+    Attributes
+    ----------
+    columns_ : list of str
+        Names of the columns of the data frame, in order.
+    levels_ : dict of list of str
+        Levels of every text column.
+    medians_ : dict of float
+        Median of every column of numbers.
+    ranges_ : dict of (float, float)
+        Least and largest value of every column of numbers.
+    feature_groups_ : ndarray of str
+        For every column that comes out, the name of the column that it came from.
+
+    Notes
+    -----
+    Medians and levels come from all rows of the fit. :func:`kernelknife.app.selection.select_features`
+    fits the encoder once, on all rows that are not held out, and splits these rows into folds
+    afterwards. So a median has seen the test rows of every fold, but never the target. One row
+    moves a median by no more than the distance to the next value, so that errors over the folds
+    hardly change. Rows held out take no part in the medians: where even that little matters, hold
+    rows out.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from kernelknife.app.tables import TableEncoder
+    >>> frame = pd.DataFrame({"age": [31, 45, 60], "sex": ["f", "m", "f"]})
+    >>> TableEncoder().fit(frame).transform(frame)
+    array([[31.,  1.,  0.],
+           [45.,  0.,  1.],
+           [60.,  1.,  0.]])
+    """
+
+    # Saved models name this class by its public path, so that they do not depend on the file
+    # that it is defined in.
+    __module__ = "kernelknife.app.tables"
+
+    def __init__(self, impute=None):
+        self.impute = impute
+
+    def fit(self, X, y=None):
+        """Learn the levels of text columns and the medians of columns of numbers.
+
+        Parameters
+        ----------
+        X : DataFrame
+            The table of the features.
+        y : ignored
+            Not looked at; scikit-learn's pipelines pass it.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        check_names(X.columns, "The table")
+        self.columns_ = [str(name) for name in X.columns]
+        self.levels_, self.medians_, self.ranges_, groups = {}, {}, {}, []
+        for name, label in zip(self.columns_, X.columns, strict=True):
+            column = X[label]
+            if is_text(column):
+                self.levels_[name] = self._find_levels(column)
+                groups += [name] * len(self.levels_[name])
+            else:
+                numbers = as_numbers(column)
+                finite = numbers[np.isfinite(numbers)]
+                self.medians_[name] = float(np.median(finite)) if len(finite) else 0.0
+                if len(finite):
+                    self.ranges_[name] = (float(finite.min()), float(finite.max()))
+                groups.append(name)
+        self.feature_groups_ = np.array(groups, dtype=str)
+        self.n_features_in_ = len(self.columns_)
+        return self
+
+    def _find_levels(self, column):
+        """Return the different texts of a column, sorted, and a level for missing ones."""
+        levels = sorted({str(value) for value in column[column.notna()].unique()})
+        if self.impute is not None and column.isna().any() and MISSING_LEVEL not in levels:
+            levels.append(MISSING_LEVEL)
+        return levels
+
+    @property
+    def first_columns(self):
+        """For every column of the data frame, the index of the first column that it becomes."""
+        widths = [len(self.levels_.get(name, [name])) for name in self.columns_]
+        return np.cumsum([0, *widths[:-1]]).tolist()
+
+    @property
+    def feature_costs(self):
+        """For every column that comes out, its cost, such as ``feature_costs`` expects.
+
+        The penalty on a weight is multiplied by the sum of the costs of the columns that share it.
+        Here this sum is 1 for every column of the data frame. Otherwise a text column of 30 levels
+        would have to be worth 30 times as much as a column of numbers to be selected.
+        """
+        _, group, counts = np.unique(self.feature_groups_, return_inverse=True, return_counts=True)
+        return 1.0 / counts[group]
+
+    def transform(self, X, needed=None):
+        """Return the columns of numbers, one row per row of the data frame.
+
+        Parameters
+        ----------
+        X : DataFrame
+            It holds the columns of the fit in any order; further columns are ignored.
+        needed : list of str, default=None
+            Columns that the caller will use. All others may be absent and are returned as
+            constants. None needs every column.
+
+        Returns
+        -------
+        ndarray
+            Numbers only, one row per row of the table.
+        """
+        check_is_fitted(self)
+        needed = self.columns_ if needed is None else list(needed)
+        absent = [name for name in needed if name not in X.columns]
+        if absent:
+            raise TableError(f"The table lacks columns that the model needs: {listing(absent)}.")
+        check_missing(X[needed], self.impute, FILL_ADVICE)
+        wanted = set(needed)
+        parts = [
+            self._encode(name, X[name]) if name in wanted else self._constant(name, len(X))
+            for name in self.columns_
+        ]
+        return np.hstack(parts) if parts else np.empty((len(X), 0))
+
+    def _constant(self, name, n_rows):
+        """Return the columns of a name that will not be used."""
+        width = len(self.levels_.get(name, [name]))
+        return np.full((n_rows, width), self.medians_.get(name, 0.0))
+
+    def _encode(self, name, column):
+        """Return what a column of the data frame becomes, an array of one or more columns."""
+        if name in self.levels_:
+            levels = np.array(self.levels_[name], dtype=object)
+            return (as_texts(column)[:, None] == levels).astype(float)
+        if is_text(column):
+            raise TableError(
+                f"Column {name} holds texts ({first_text(column)}), the model expects numbers."
+            )
+        numbers = as_numbers(column)
+        return np.where(np.isnan(numbers), self.medians_[name], numbers)[:, None]
+
+
+def unseen_levels(encoder, X, needed) -> list[str]:
+    """Return a sentence for every text column with texts that the fit has not seen.
+
+    Parameters
+    ----------
+    encoder : TableEncoder
+    X : DataFrame
+    needed : list of str
+        Columns that the model uses.
+    """
+    notes = []
+    for name in needed:
+        if name in encoder.levels_ and name in X.columns:
+            texts = X[name].dropna().map(str)
+            new = texts[~texts.isin(encoder.levels_[name])]
+            if len(new):
+                notes.append(
+                    f"column {name}: {len(new)} rows hold values that the model has never seen "
+                    f"({listing(new.unique())}); they count as none of the known ones"
+                )
+    return notes
+
+
+def outside_range(encoder, X, needed) -> list[str]:
+    """Return a sentence for every column with numbers outside the range that the fit has seen.
+
+    Parameters
+    ----------
+    encoder : TableEncoder
+    X : DataFrame
+    needed : list of str
+        Columns that the model uses.
+    """
+    notes = []
+    for name in needed:
+        # Models that were saved before ranges were kept have none.
+        low, high = getattr(encoder, "ranges_", {}).get(name, (-np.inf, np.inf))
+        if name not in X.columns or is_text(X[name]):
+            continue
+        values = as_numbers(X[name])
+        outside = values[(values < low) | (values > high)]
+        if len(outside):
+            farthest = outside[np.argmax(np.maximum(low - outside, outside - high))]
+            notes.append(
+                f"column {name}: {len(outside)} of {len(values)} rows lie outside the range of the "
+                f"training rows, {number(low)} to {number(high)}, the farthest at "
+                f"{number(float(farthest))}; their predictions are guesses"
+            )
+    return notes

@@ -1,0 +1,185 @@
+"""Reading a table from a file, a folder of Parquet files, or standard input."""
+
+import difflib
+import gzip
+import re
+import sys
+import zlib
+from pathlib import Path
+
+from kernelknife._utils.optional import import_optional
+from kernelknife.app.tables.columns import is_text
+from kernelknife.app.tables.delimited import check_header, decode, parse, transposed
+from kernelknife.app.tables.errors import TableError
+from kernelknife.app.tables.notes import add_reading_note
+from kernelknife.app.tables.workbook import ENDINGS as WORKBOOKS
+from kernelknife.app.tables.workbook import sheet_as_text
+
+__all__ = ["read_table"]
+
+BINARY = (".parquet", ".feather")
+# How pandas and Dask name the column in which they save an index without a name.
+SAVED_INDEX = re.compile(r"__index_level_\d+__|__null_dask_index__")
+
+
+def read_table(
+    source,
+    encoding="utf-8",
+    missing=(),
+    decimal=".",
+    thousands=None,
+    sheet=None,
+    transpose=False,
+):
+    """Read a table from a file, or from standard input.
+
+    Parameters
+    ----------
+    source : path or "-"
+        A CSV, TSV, Excel (.xlsx), Parquet or Feather file, recognized by its ending; text files
+        may be compressed with gzip. A folder is read as a set of Parquet files. ``"-"`` reads
+        CSV from standard input.
+    encoding : str, default="utf-8"
+        Encoding of a text file.
+    missing : sequence of str, default=()
+        Texts that stand for a missing value, in addition to the usual ones such as ``NA``.
+    decimal : str, default="."
+        Decimal mark of a text file.
+    thousands : str, default=None
+        Mark between thousands in a text file, such as the comma of ``"1,234,000"``.
+    sheet : str, default=None
+        Sheet of an Excel workbook. None is the first that is not empty.
+    transpose : bool, default=False
+        Whether the file holds a variable in every row and a sample in every column, as tables of
+        genes often do. The first cell of a row is the name of its variable.
+
+    Returns
+    -------
+    DataFrame
+        One row per record, with the columns of the file and a plain index.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from kernelknife.app.tables import read_table
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "weights.csv")
+    ...     with open(path, "w") as file:
+    ...         _ = file.write("age;weight\\n31;70,5\\n45;81,0\\n")
+    ...     frame = read_table(path, decimal=",")
+    >>> frame["weight"].tolist()
+    [70.5, 81.0]
+    """
+    pandas = import_optional("pandas", "kernelknife[cli]", "Reading a table")
+    if thousands == decimal:
+        raise TableError(
+            f"The decimal mark and the mark of thousands must be different, got {decimal!r} twice."
+        )
+    ending = Path(str(source)).suffix.lower()
+    if sheet is not None and ending not in WORKBOOKS:
+        raise TableError(
+            f"{source} has no sheets: a sheet can be chosen of an Excel workbook only."
+        )
+    if str(source) == "-":
+        data, name, endings = sys.stdin.buffer.read(), "standard input", [".csv"]
+    else:
+        path, name = Path(source), str(source)
+        endings = [ending.lower() for ending in path.suffixes]
+        if transpose and (path.is_dir() or ending in BINARY):
+            raise TableError("Only text files and Excel workbooks can be transposed.")
+        if path.is_dir():
+            return _read_folder(pandas, path)
+        if ending in BINARY:
+            return _read_binary(pandas, path, ending)
+        data = _read_bytes(path)
+    separator: str | None
+    if ending in WORKBOOKS:
+        # Cells that hold numbers have neither decimal marks nor marks between thousands.
+        text, note = sheet_as_text(data, name, sheet)
+        separator, decimal, thousands = ",", ".", None
+    else:
+        text, note = decode(_decompressed(data, name), name, encoding), ""
+        separator = "\t" if {".tsv", ".tab"} & set(endings) else None
+    if transpose:
+        text, separator = transposed(text, name, separator), ","
+    frame = parse(pandas, text, name, separator, missing, decimal, thousands)
+    if note:
+        add_reading_note(frame, note)
+    return frame
+
+
+def _read_bytes(path):
+    """Return the content of a file; a file that is not there or not readable is refused."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise TableError(f"There is no file {path}.{_similar_file(path)}") from None
+    except OSError as error:
+        raise TableError(f"{path} cannot be read: {error.strerror}.") from error
+
+
+def _decompressed(data, name):
+    """Return the bytes of a text file, decompressed where they are gzip data."""
+    if data[:4] == b"PAR1":
+        raise TableError(f"{name} is a Parquet file: give it the ending .parquet.")
+    if data[:4] in (b"PK\x03\x04", b"\xd0\xcf\x11\xe0"):  # a zip archive; Excel before 2007
+        raise TableError(
+            f"{name} is an Excel workbook or an archive: give a workbook the ending .xlsx, save an "
+            "old one (.xls) as .xlsx, and unpack an archive."
+        )
+    if data[:2] != b"\x1f\x8b":
+        return data
+    try:
+        return gzip.decompress(data)
+    except (OSError, EOFError, zlib.error) as error:
+        raise TableError(
+            f"{name} is not whole: its gzip data end early or are damaged. Copy the file again."
+        ) from error
+
+
+def _similar_file(path):
+    """Suggest a file of a similar name in the same folder."""
+    folder = path.parent
+    names = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
+    similar = difflib.get_close_matches(path.name, names, 1)
+    return f" Did you mean {folder / similar[0]}?" if similar else ""
+
+
+def _read_folder(pandas, folder):
+    """Read the Parquet files of a folder, which must agree in their columns and types."""
+    files = sorted(folder.glob("*.parquet"))
+    if not files:
+        raise TableError(f"{folder} is a folder without Parquet files; name a file.")
+    frames = [_read_binary(pandas, file, ".parquet") for file in files]
+    for file, frame in zip(files, frames, strict=True):
+        absent = [name for name in frames[0].columns if name not in frame.columns]
+        if absent:
+            raise TableError(f"{file} lacks the column {absent[0]!r} that other files have.")
+        for name in frames[0].columns:
+            if is_text(frame[name]) != is_text(frames[0][name]):
+                raise TableError(
+                    f"Column {name!r} holds texts in some files and numbers in others."
+                )
+    return pandas.concat([frame[frames[0].columns] for frame in frames], ignore_index=True)
+
+
+def _read_binary(pandas, path, ending):
+    """Read a Parquet or Feather file."""
+    import_optional("pyarrow", "pyarrow", f"Reading {ending[1:].capitalize()}")
+    read = pandas.read_parquet if ending == ".parquet" else pandas.read_feather
+    try:
+        frame = read(path)
+    except FileNotFoundError:
+        raise TableError(f"There is no file {path}.{_similar_file(path)}") from None
+    # pyarrow raises errors of many types for damaged files, some of them not its own.
+    except Exception as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise TableError(f"{path} is not a readable {ending[1:]} file: {reason}") from error
+    frame.columns = [str(column) for column in frame.columns]
+    # pandas knows which column of a file it has saved an index in, and the index is dropped below.
+    # Where another tool has rewritten the file that knowledge is lost, but not the name.
+    frame = frame.drop(columns=[name for name in frame.columns if SAVED_INDEX.fullmatch(name)])
+    check_header(list(frame.columns), str(path))
+    if not len(frame):
+        raise TableError(f"{path} has no rows.")
+    return frame.reset_index(drop=True)

@@ -1,0 +1,40 @@
+"""Pictures of paths, substitutes, folds, convergence, weights, scores, kernels and effects.
+
+The classes follow scikit-learn's Display convention: the constructor takes data, ``from_...`` reads
+them from a result, and ``plot`` draws. matplotlib is imported only when something is drawn.
+"""
+
+from kernelknife.inspection.displays.canonical import CCAPathDisplay
+from kernelknife.inspection.displays.convergence import ConvergenceDisplay
+from kernelknife.inspection.displays.effects import EffectsDisplay
+from kernelknife.inspection.displays.folds import (
+    CountDisplay,
+    CVDisplay,
+    best_by_count,
+    fewest_within_error,
+)
+from kernelknife.inspection.displays.kernels import KernelDisplay
+from kernelknife.inspection.displays.paths import WeightPathDisplay
+from kernelknife.inspection.displays.scores import ScoresDisplay
+from kernelknife.inspection.displays.stability import StabilityDisplay
+from kernelknife.inspection.displays.style import log_positions, spread_labels
+from kernelknife.inspection.displays.substitutes import SubstitutesDisplay
+from kernelknife.inspection.displays.weights import WeightsDisplay
+
+__all__ = [
+    "CCAPathDisplay",
+    "CVDisplay",
+    "ConvergenceDisplay",
+    "CountDisplay",
+    "EffectsDisplay",
+    "KernelDisplay",
+    "ScoresDisplay",
+    "StabilityDisplay",
+    "SubstitutesDisplay",
+    "WeightPathDisplay",
+    "WeightsDisplay",
+    "best_by_count",
+    "fewest_within_error",
+    "log_positions",
+    "spread_labels",
+]

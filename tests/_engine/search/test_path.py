@@ -1,0 +1,125 @@
+"""Following a path: where it ends, and what it counts."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from kernelknife import KnifeRegressor, knife_path
+from kernelknife._engine.fitting import make_solver, prepare_job
+from kernelknife._engine.objective.factors import DenseMatrix
+from kernelknife._engine.search.path import PROBE, TAKEN_BACK, _take_back
+from kernelknife.datasets import make_linear, make_separate_effects, make_sinusoidal
+from kernelknife.kernels import Anova
+
+
+@pytest.fixture(scope="module")
+def sinusoid():
+    return make_sinusoidal(100, 5, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def path(sinusoid):
+    return knife_path(*sinusoid)
+
+
+def test_a_free_feature_stays_and_the_path_still_ends(sinusoid):
+    costs = np.ones(10)
+    costs[4] = 0.0
+    path = knife_path(*sinusoid, feature_costs=costs, sparsities=15)
+    assert len(path) < 80
+    assert_array_equal(np.flatnonzero(path.weights[-1]), [4])
+
+
+def test_all_factorizations_are_counted(sinusoid):
+    model = KnifeRegressor(n_features_to_select=3).fit(*sinusoid)
+    assert model.n_factorizations_ > 50
+
+
+def test_a_rugged_path_gets_a_second_chance(monkeypatch):
+    """Features that small penalties have driven out come back where that lowers the objective."""
+    lowered = []
+    for seed in range(4):
+        table = make_separate_effects(150, 14, random_state=seed)
+        monkeypatch.setattr(Anova, "multimodal", True)
+        second = knife_path(table.data, table.target, kernel="anova", sparsities=20)
+        monkeypatch.setattr(Anova, "multimodal", False)
+        first = knife_path(table.data, table.target, kernel="anova", sparsities=second.sparsities)
+        chance = np.argmax(second.sparsities >= PROBE * 150)
+        assert_allclose(second.objective[:chance], first.objective[:chance], rtol=1e-6)
+        lowered.append(second.objective[chance] / first.objective[chance])
+    assert max(lowered) <= 1.0 + 1e-9
+    assert min(lowered) < 0.99
+
+
+def test_half_of_a_pair_takes_back_the_other_half(rng):
+    X = rng.normal(size=(200, 40))
+    y = X[:, 3] * X[:, 30]
+    estimator = KnifeRegressor(kernel="anova")
+    problem, solver = prepare_job(estimator, X, y).problem, make_solver(estimator)
+    w = np.zeros(40)
+    w[3] = 0.5
+    half = solver.loosened(1e-2, 1).solve(problem, w, 0.0)
+    back = np.flatnonzero(_take_back(problem, half))
+    assert {3, 30} <= set(back)
+    assert len(back) == 1 + TAKEN_BACK
+
+
+def test_linear_path_follows_the_lasso():
+    X, y = make_linear(80, 10, random_state=0)
+    path = knife_path(X, y, kernel="linear", sparsities=30)
+    assert set(np.argsort(path.ranking)[:5]) == set(range(5))
+    Z, t = (X - X.mean(axis=0)) / X.std(axis=0), (y - y.mean()) / y.std()
+    assert_allclose(path.sparsities[-1], np.max((Z.T @ t) ** 2), rtol=0.5)
+
+
+def test_linear_paths_with_one_update_per_point_reach_the_end(rng):
+    X = rng.normal(size=(200, 5))
+    y = np.sin(2 * X[:, 1]) + X[:, 3] + 0.1 * rng.normal(size=200)
+    full = knife_path(X, y, kernel="linear")
+    quick = knife_path(X, y, kernel="linear", updates_per_point=1)
+    assert quick.sparsities[-1] > 0.5 * full.sparsities[-1]
+
+
+@pytest.mark.parametrize("updates", [None, 1])
+def test_linear_paths_count_all_factorizations(updates, monkeypatch):
+    X, y = make_linear(60, 8, random_state=0)
+    counted = []
+    factorize = DenseMatrix.factorize
+
+    def watched(*arguments):
+        counted.append(1)
+        return factorize(*arguments)
+
+    monkeypatch.setattr(DenseMatrix, "factorize", watched)
+    path = knife_path(
+        X, y > 0, kernel="linear", loss="logistic", updates_per_point=updates, sparsities=10
+    )
+    assert path.n_factorizations == sum(counted)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("classes", [False, True])
+def test_linear_paths_of_few_updates_end_empty(seed, classes):
+    X, y = make_linear(60, 8, random_state=seed)
+    path = knife_path(
+        X, y > 0 if classes else y, kernel="linear", updates_per_point=1, sparsities=30
+    )
+    assert path.n_selected[-1] == 0
+
+
+def test_an_offset_of_the_columns_is_no_harm_to_the_starts():
+    """The Laplace start is in single precision, which timestamps do not fit."""
+    X, y = make_sinusoidal(80, 10, random_state=0)
+    X[:, 5:] += 1e8
+    path = knife_path(X, y, kernel="polynomial", standardize=False)
+    assert path.n_selected[-1] == 0
+    assert path.converged.all()
+
+
+def test_linear_paths_know_features_that_cost_nothing(rng):
+    z, u = rng.normal(size=(2, 100))
+    X, y = np.column_stack([z, z + u]), u - z
+    path = knife_path(X, y, kernel="linear", feature_costs=[0, 1], sparsities=6)
+    assert path.weights[-1, 1] == 0
+    assert path.weights[-2, 1] > 0
+    assert (path.weights[:, 0] == 1).all()

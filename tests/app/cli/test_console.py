@@ -1,0 +1,27 @@
+"""Tables on the terminal."""
+
+import io
+
+from rich.console import Console
+
+from kernelknife.app.cli.console import PLAIN, show_table
+
+# Names that rich takes for an emoji, for markup, or for something to highlight or to wrap.
+AWKWARD = ["gene:a:1", "[bold]dose[/bold]", "a\\[b", "'x' 1.5 https://x.org", "long " * 60 + "name"]
+
+
+def test_a_terminal_shows_names_as_they_are(monkeypatch):
+    screen = Console(file=io.StringIO(), force_terminal=True, width=40, color_system=None, **PLAIN)
+    monkeypatch.setattr("kernelknife.app.cli.console.out", screen)
+    show_table(("column", "weight"), [(name, "0.5") for name in AWKWARD], numeric=(1,))
+    shown = screen.file.getvalue()
+    assert "gene:a:1" in shown
+    assert "[bold]dose[/bold]" in shown
+    letters = "".join(shown.replace("0.5", "").split())
+    assert "".join(AWKWARD[-1].split()) in letters, "a long name is folded, not cut"
+    assert max(map(len, shown.splitlines())) <= 40
+
+
+def test_control_characters_do_not_reach_the_terminal(capsys):
+    show_table(("column",), [("height\n(cm)\t\x1b[31m",)])
+    assert capsys.readouterr().out == "column\nheight (cm)  [31m\n"

@@ -1,0 +1,132 @@
+"""The command that predicts."""
+
+import json
+import os
+import subprocess
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+import skops.io
+
+from kernelknife.app.storage import load_model
+from kernelknife.app.tables import read_table
+
+QUICK = ("--kernel", "rbf", "--alpha", "0.3", "--folds", "5", "--jobs", "1")
+
+
+def test_select_saves_and_predict_reads(call, table, tmp_path):
+    model, page = tmp_path / "model.skops", tmp_path / "page.html"
+    code, _, err = call("select", table, "-t", "y", *QUICK, "--save", model, "--report", page)
+    assert code == 0
+    assert f"Model: {model}" in err
+    assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+    code, out, _ = call("predict", model, table, "--id", "kind")
+    assert code == 0
+    rows = [line.split(",") for line in out.splitlines()]
+    assert rows[0] == ["kind", "predicted y"]
+    y = pd.read_csv(table)["y"]
+    assert np.corrcoef([float(row[1]) for row in rows[1:]], y)[0, 1] > 0.9
+    code, out, _ = call("predict", model, table, "-o", tmp_path / "p.csv")
+    assert (code, out) == (0, "")
+    assert (tmp_path / "p.csv").is_file()
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_predictions_into_a_pipe(call, table, tmp_path):
+    model, pipe = tmp_path / "m.kk", tmp_path / "pipe"
+    call("select", table, "-t", "y", *QUICK, "--save", model)
+    _, expected, _ = call("predict", model, table)
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE, text=True) as reader:
+        code, _, err = call("predict", model, table, "-o", pipe)
+        assert reader.communicate(timeout=60)[0] == expected
+    assert (code, err) == (0, f"Predictions: {pipe}\n")
+    assert pipe.is_fifo()
+
+
+def test_predict_needs_the_selected_columns_only(call, table, tmp_path):
+    model, new = tmp_path / "m.skops", tmp_path / "new.csv"
+    call("select", table, "-t", "y", *QUICK, "-k", 2, "--save", model)
+    _, out, _ = call("select", table, "-t", "y", *QUICK, "-k", 2, "--json")
+    chosen = json.loads(out)["selected"]
+    frame = pd.read_csv(table)[chosen]
+    if "kind" in chosen:
+        frame.loc[0, "kind"] = "violet"
+    frame.to_csv(new, index=False)
+    code, out, err = call("predict", model, new)
+    assert code == 0
+    assert len(out.splitlines()) == 91
+    assert ("never seen (violet)" in err) == ("kind" in chosen)
+
+
+@pytest.fixture
+def kinds(tmp_path):
+    """A table with two classes that one column tells apart, and the date of every row."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(60, 3)), columns=list("abc"))
+    frame["kind"] = np.where(frame["a"] > 0, "up", "down")
+    frame["when"] = pd.date_range("2024-01-01", periods=60).strftime("%Y-%m-%d")
+    path = tmp_path / "kinds.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def test_classes_come_with_scores_or_probabilities(call, kinds, tmp_path):
+    model, answer = tmp_path / "m.kk", tmp_path / "p.csv"
+    drop = ("--drop", "when")
+    call("select", kinds, "-t", "kind", *QUICK, *drop, "--save", model)
+    call("predict", model, kinds, "-o", answer)
+    scores = pd.read_csv(answer)
+    assert list(scores.columns) == ["predicted kind", "score of up"]
+    assert ((scores["score of up"] > 0) == (scores["predicted kind"] == "up")).all()
+    call("select", kinds, "-t", "kind", *QUICK, *drop, "--save", model, "--loss", "logistic")
+    call("predict", model, kinds, "-o", answer)
+    shares = pd.read_csv(answer)
+    names = ["probability of down", "probability of up"]
+    assert list(shares.columns) == ["predicted kind", *names]
+    np.testing.assert_allclose(shares[names].sum(axis=1), 1.0)
+
+
+def test_values_outside_the_training_range_are_said(call, kinds, tmp_path):
+    model, far = tmp_path / "m.kk", tmp_path / "far.csv"
+    call("select", kinds, "-t", "kind", *QUICK, "--drop", "when", "-k", 1, "--save", model)
+    _, _, err = call("predict", model, kinds, "-o", tmp_path / "p.csv")
+    assert "outside the range" not in err
+    frame = pd.read_csv(kinds)
+    frame.loc[[3, 7], "a"] = [50.0, 99.0]
+    frame.to_csv(far, index=False)
+    code, _, err = call("predict", model, far)
+    assert code == 0
+    assert "column a: 2 of 60 rows lie outside the range of the training rows" in err
+    assert "the farthest at 99" in err
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".xlsx", ".csv"])
+def test_predictions_in_every_format(call, kinds, tmp_path, ending):
+    if ending == ".xlsx":
+        pytest.importorskip("openpyxl")
+    model, answer = tmp_path / "m.kk", tmp_path / f"p{ending}"
+    call("select", kinds, "-t", "kind", *QUICK, "--dates", "days", "--save", model)
+    code, _, err = call("predict", model, kinds, "-o", answer, "--id", "when")
+    assert code == 0, err
+    frame = read_table(answer)
+    assert list(frame.columns) == ["when", "predicted kind", "score of up"]
+    assert len(frame) == 60
+
+
+def test_models_of_earlier_versions_predict(call, kinds, tmp_path):
+    """Ranges and dates are newer than the format: a model without them predicts all the same."""
+    model = tmp_path / "m.kk"
+    call("select", kinds, "-t", "kind", *QUICK, "--drop", "when", "--save", model)
+    _, expected, _ = call("predict", model, kinds)
+    encoder, fitted, _ = load_model(model)
+    del encoder.ranges_
+    with zipfile.ZipFile(model) as archive:
+        facts = json.loads(archive.read("kernelknife.json"))
+    facts.pop("dates")
+    with zipfile.ZipFile(model, "w") as archive:
+        archive.writestr("kernelknife.json", json.dumps(facts))
+        archive.writestr("model.skops", skops.io.dumps({"encoder": encoder, "model": model}))
+    assert call("predict", model, kinds)[:2] == (0, expected)

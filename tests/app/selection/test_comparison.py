@@ -1,0 +1,128 @@
+"""Whether a model is better than a constant."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.dummy import DummyRegressor
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.model_selection import KFold, TimeSeriesSplit, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from kernelknife import KnifeRegressor
+from kernelknife.app.report import build_report
+from kernelknife.app.selection import select_features
+from kernelknife.app.selection.comparison import Choice, advantage_over_constant
+
+
+def test_the_constant_is_judged_on_the_same_folds(selection, frame):
+    scores = cross_val_score(
+        DummyRegressor(), frame[["a"]], frame["height"], cv=selection.search.splits_,
+        scoring="neg_mean_squared_error",
+    )  # fmt: skip
+    assert selection.constant_error.mean == pytest.approx(-scores.mean())
+
+
+def test_all_columns_are_judged_as_the_selection_is():
+    """Every fold's error of the alpha that the other folds choose, and not the luckiest alpha."""
+    rng = np.random.default_rng(11)
+    frame = pd.DataFrame(rng.normal(size=(50, 4)), columns=list("abcd"))
+    frame["y"] = frame["a"] + rng.normal(size=50)
+    selection = select_features(frame, "y", kernel="rbf", folds=3)
+    search, X, y = selection.search, frame[list("abcd")], frame["y"]
+    errors = []
+    for alpha in search.alphas_:
+        ridge = TransformedTargetRegressor(
+            KernelRidge(alpha=alpha, kernel="rbf", gamma=0.25), transformer=StandardScaler()
+        )
+        model = make_pipeline(StandardScaler(), ridge)
+        errors.append(-cross_val_score(model, X, y, cv=search.splits_, scoring=search.score_name_))
+    errors = np.array(errors)
+    judged = [errors[np.delete(errors, i, axis=1).mean(axis=1).argmin(), i] for i in range(3)]
+    assert selection.full_error.mean == pytest.approx(np.mean(judged))
+    assert selection.full_error.mean > errors.mean(axis=1).min(), "otherwise the luck does not show"
+    assert selection.full_model == "kernel ridge regression with a Gaussian kernel"
+
+
+def test_noise_is_rarely_a_finding():
+    """Choosing penalties on the folds that judge them must not turn luck into a verdict."""
+    findings = 0
+    for seed in range(8):
+        rng = np.random.default_rng(100 + seed)
+        frame = pd.DataFrame(rng.normal(size=(60, 6)), columns=list("abcdef"))
+        frame["y"] = rng.permutation(np.repeat(["a", "b"], 30))
+        findings += select_features(frame, "y", folds=5, alpha=1.0).better
+    assert findings <= 1
+
+
+def test_a_number_of_columns_is_fitted_to_all_rows():
+    """The search looks at 3,000 rows, and the model that it delivers must not."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(3300, 3)), columns=list("abc"))
+    frame["y"] = frame["a"] + np.sin(2 * frame["b"]) + rng.normal(size=3300)
+    asked = select_features(frame, "y", kernel="linear", alpha=1.0, folds=2, n_features=2)
+    assert set(asked.selected) == {"a", "b"}
+    assert asked.model.n_centers == 330
+    # The intercept has no penalty, so that the residuals of the rows of the fit add up to zero.
+    residuals = asked.predict(frame) - frame["y"]
+    assert abs(residuals.mean()) < 1e-4
+    # As the folds that judge it, it keeps the penalty that leaves so many columns.
+    assert asked.weighting == "penalized"
+    assert asked.asked
+    assert "For the second, every fold judges what the other" in build_report(asked)
+
+
+def test_a_penalty_that_is_given_means_in_the_folds_what_the_chosen_one_meant():
+    """With a linear kernel it goes with the rows: half of them have half of it."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(200, 5)), columns=list("abcde"))
+    frame["y"] = frame["a"] + 0.5 * frame["b"] + 0.25 * frame["c"] + rng.normal(size=200)
+    sparsity, folds = 15.0, KFold(2)
+    asked = select_features(frame, "y", kernel="linear", alpha=1.0, sparsity=sparsity, folds=folds)
+    X, y = frame[list("abcde")].to_numpy(), frame["y"].to_numpy()
+    selected = [
+        KnifeRegressor("linear", alpha=1.0, sparsity=sparsity / 2).fit(X[train], y[train]).support_
+        for train, _ in folds.split(X)
+    ]
+    frequency = {feature.name: feature.frequency for feature in asked.features}
+    assert [frequency[name] for name in "abcde"] == np.mean(selected, axis=0).tolist()
+
+
+def test_folds_of_a_time_series():
+    """The first split trains on few rows, and its rows are not all that the search has seen."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(100, 4)), columns=list("abcd"))
+    frame["y"] = frame["a"] + 0.1 * rng.normal(size=100)
+    selection = select_features(frame, "y", kernel="linear", alpha=1.0, folds=TimeSeriesSplit(4))
+    assert selection.selected == ["a"]
+    assert selection.rows_searched == 100
+    assert [place.name for place in selection.substitutes] == ["a"]
+
+
+def test_an_advantage_is_a_share_of_what_a_constant_errs():
+    """Errors of skewed targets differ between folds, for the model and for the constant alike."""
+    splits = [(np.arange(80), np.arange(80, 100))] * 5
+    constant = np.array([1.0, 40.0, 3.0, 2.0, 9.0])
+    choice = Choice(None, 0.04 * constant, np.zeros(1), [])
+    advantage = advantage_over_constant(constant, choice, splits)
+    assert advantage.mean == pytest.approx(0.96)
+    assert advantage.spread == pytest.approx(0.0, abs=1e-12)
+    # As good as a constant: the standard error of the difference, by Nadeau and Bengio.
+    errors = np.array([1.5, 39.5, 3.2, 2.2, 8.6])
+    none = advantage_over_constant(constant, replace(choice, errors=errors), splits)
+    assert none.mean == pytest.approx(0.0)
+    expected = (errors - constant).std(ddof=1) * np.sqrt(1 / 5 + 20 / 80) / constant.mean()
+    assert none.spread == pytest.approx(expected)
+
+
+def test_a_skewed_number_that_is_predicted_well_is_a_finding():
+    """Its constant errs much in one fold, so that the plain gains of the folds scatter widely."""
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(rng.normal(size=(200, 4)), columns=list("abcd"))
+    frame["count"] = np.round(2 * np.exp(1.5 * frame["a"]) + frame["b"] ** 2)
+    selection = select_features(frame, "count", kernel="additive", alpha=0.1, folds=5)
+    assert selection.better
+    assert selection.in_tier("stable") == ["a"]
