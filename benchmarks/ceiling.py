@@ -16,7 +16,6 @@ import argparse
 import csv
 import sys
 import warnings
-from copy import copy
 
 import numpy as np
 import tables
@@ -25,10 +24,11 @@ from joblib import Parallel, delayed
 from joint import draw, draws
 
 from kernelknife import KnifeClassifier, KnifeClassifierCV, KnifeRegressor, KnifeRegressorCV
-from kernelknife._engine.fitting import make_solver, prepare_job, publish_model, trace_path
+from kernelknife._base import scored_at
+from kernelknife._engine import FitSpec, follow, prepare_arrays, set_up
 from kernelknife._engine.search import equal_weights, refit_without_penalty
-from kernelknife._tuning import FOLD_TOL
-from kernelknife._tuning.settings import MOST_RELAXED
+from kernelknife._tuning.candidates import GRID
+from kernelknife._tuning.folds import FOLD_TOL, model_at
 
 NAME = "ceiling"
 LIMITS = {"half": 0.5, "all": 1.0}  # largest share of the columns that a model may have
@@ -48,17 +48,16 @@ def finished_lines(search):
 
 
 def models(A, y, kernel, alpha, penalties, classes):
-    """Yield the fitted models of a line: penalized, refitted without it, all columns alike."""
+    """Yield the fitted models of a path: penalized, refitted without it, all columns alike."""
     template = (KnifeClassifier if classes else KnifeRegressor)(kernel, alpha=alpha, tol=FOLD_TOL)
-    job, solver = prepare_job(template, A, y), make_solver(template)
-    points = trace_path(template, job, penalties).points
+    spec = FitSpec.from_estimator(template)
+    setup = set_up(spec, prepare_arrays(spec, A, y))
+    points = follow(setup, penalties).points
     relaxed = {(point.w > 0).tobytes(): point.w for point in points}
-    few = [w for w in relaxed.values() if 0 < np.count_nonzero(w) <= MOST_RELAXED]
-    solutions = [*points, *(refit_without_penalty(job.problem, solver, w) for w in few)]
-    for solution in [*solutions, equal_weights(job.problem)]:
-        model = copy(template)
-        publish_model(model, job, solution)
-        yield model
+    few = [w for w in relaxed.values() if 0 < np.count_nonzero(w) <= GRID.most_relaxed]
+    refits = (refit_without_penalty(setup.problem, spec.solver, w) for w in few)
+    for solution in [*points, *refits, equal_weights(setup.problem)]:
+        yield scored_at(template, setup, solution, model_at(setup, solution))
 
 
 def crossed(guesses, target, classes, seed):

@@ -1,4 +1,4 @@
-"""Do the promises of stability selection and of knockoffs hold, and what do they find?
+"""Do the error rates of stability selection and of knockoffs hold, and how much do they find?
 
     python benchmarks/error_rates.py --part stability --replicates 100 --jobs 2
 
@@ -27,14 +27,15 @@ from _common import RESULTS, provenance
 from sklearn.datasets import make_friedman1
 
 from kernelknife import KnifeKnockoffs, KnifeRegressor, KnifeStability
+from kernelknife._engine import FitSpec
 from kernelknife._error_rates import (
     GaussianKnockoffs,
+    distribution_given_sample,
     knockoff_threshold,
-    law_without_covariance,
     least_reconstructable,
+    path_statistics,
 )
 from kernelknife.datasets import make_separate_effects, make_skin_of_orange
-from kernelknife.knockoffs import path_statistics
 
 FDR = 0.1
 
@@ -174,7 +175,8 @@ def run_knockoffs(replicates, jobs):
                     folder / f"{kind}_{kept}_{seed}.npz", X=X, K=knockoffs, y=y, true=true
                 )
                 begin = time.process_time()
-                W = path_statistics(KnifeRegressor("additive", tol=1e-2), X, knockoffs, y)
+                spec = FitSpec.from_estimator(KnifeRegressor("additive", tol=1e-2))
+                W = path_statistics(spec, X, knockoffs, y)
                 spent = time.process_time() - begin
                 add_knockoffs("kernelknife", kind, kept, seed, W, true, spent)
 
@@ -187,7 +189,7 @@ def draw_knockoffs(X, correlation, seed):
         return GaussianKnockoffs.from_correlation(correlation, s).draw(X, rng)
     center, spread = X.mean(axis=0), X.std(axis=0)
     Z = (X - center) / spread
-    return center + spread * law_without_covariance(Z, least_reconstructable).draw(Z, rng)
+    return center + spread * distribution_given_sample(Z, least_reconstructable).draw(Z, rng)
 
 
 def add_knockoffs(method, kind, kept, seed, W, true, spent):

@@ -16,7 +16,7 @@ from _common import timed, write
 from scipy.linalg.lapack import dpotrf
 
 from kernelknife import KnifeRegressor
-from kernelknife._engine.fitting import prepare_job
+from kernelknife._engine import FitSpec, prepare_arrays, set_up
 from kernelknife._engine.search import scaled_weights
 from kernelknife._utils.threads import limited_blas
 
@@ -24,7 +24,8 @@ from kernelknife._utils.threads import limited_blas
 def make_problem(kernel, n, p, n_centers=None):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, p))
-    return prepare_job(KnifeRegressor(kernel, n_centers=n_centers), X, np.sin(X[:, 0])).problem
+    spec = FitSpec.from_estimator(KnifeRegressor(kernel, n_centers=n_centers))
+    return set_up(spec, prepare_arrays(spec, X, np.sin(X[:, 0]))).problem
 
 
 def compare_evaluation(kernel, n, p, repeats=11):

@@ -6,14 +6,14 @@ Five parts, each a table in ``results``; rows are written as they come, and a pa
 begins anew.
 
 clusters      two clusters that four of 20, 100 or 500 columns show, 150 rows: exactly the four, and
-              recall; ``KnifePCA`` chooses the number of columns, the others are told it is four
+              recall; ``KnifePCA`` chooses the number of columns, the others are given it
 rings         three rings, and a ball inside a shell, among eight columns of noise: the stress case
 discriminant  skin of the orange with 46 columns of noise: error of ``KnifeDiscriminant``, of
               ``KnifeClassifierCV``, of linear and kernel discriminants of all columns; and once the
               eleven vowels, whose folds keep the rows of a speaker together
 canonical     y1 + y2 = sin(x1 + x2) + noise among 20 and 200 columns in each table, 300 rows: F1 of
               the selected columns, beside linear sparse canonical correlation and the sparse
-              projections of SCCA-HSIC, which are told the number of columns
+              projections of SCCA-HSIC, which are given the number of columns
 p_values      independent tables: is the p-value uniform
 long          5,000 rows of 100 columns: seconds of each estimator with its defaults, and whether it
               finds the columns
@@ -160,7 +160,7 @@ def sparse_hsic_cca(X, Y, n_kept=2, restarts=10, rounds=100):
     The criterion and the constraint are those of SCCA-HSIC (Uurtio, Bhadra, Rousu 2018): the
     Hilbert-Schmidt criterion of two Gaussian kernels, each of a projection with a bounded sum of
     absolute coefficients; by projected gradients from several random beginnings, of which the best
-    counts. The written word is ours, because the authors' program is not packaged.
+    counts. The code is ours, because the authors' program is not packaged.
     """
     tables = [StandardScaler().fit_transform(table) for table in (X, Y)]
     rng, best = np.random.default_rng(0), (-np.inf, None)
@@ -216,7 +216,7 @@ PEERS = {
 # -- parts ----------------------------------------------------------------------------------------
 
 
-def judge(problem, method, seed, selected, n_true, seconds):
+def facts_of(problem, method, seed, selected, n_true, seconds):
     true, selected = set(range(n_true)), {int(j) for j in selected}
     return {
         "problem": problem,
@@ -230,14 +230,14 @@ def judge(problem, method, seed, selected, n_true, seconds):
 
 
 def compare(problem, X, n_true, seed):
-    """Yield a row for ``KnifePCA`` and for each simpler method, which is told the number."""
+    """Yield a row for ``KnifePCA`` and for each simpler method, which is given the number."""
     begin = time.perf_counter()
     ours = KnifePCA(random_state=0).fit(X).get_support(indices=True)
-    yield judge(problem, "KnifePCA", seed, ours, n_true, time.perf_counter() - begin)
+    yield facts_of(problem, "KnifePCA", seed, ours, n_true, time.perf_counter() - begin)
     for name, score in PEERS.items():
         begin = time.perf_counter()
         order = np.argsort(-score(X), kind="stable")[:n_true]
-        yield judge(problem, name, seed, order, n_true, time.perf_counter() - begin)
+        yield facts_of(problem, name, seed, order, n_true, time.perf_counter() - begin)
 
 
 def clusters(replicates):

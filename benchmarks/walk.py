@@ -1,7 +1,7 @@
 """How much of the package a reader has to walk through to follow one call.
 
-Five calls are run under ``sys.setprofile``, which sees every function that is entered, and only the
-package's own files are counted: different functions, the modules they stand in, and the deepest nesting.
+Five calls are run under ``sys.setprofile``, which sees every function that is entered. Only the
+package's own files are counted: different functions, their modules, and the deepest nesting.
 
     python benchmarks/walk.py [--list NAME]
 """

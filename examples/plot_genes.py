@@ -2,10 +2,10 @@
 Sixty samples, five hundred genes
 =================================
 
-Thirty-one patients gave a tumor and a normal tissue each; the activity of 500 genes was measured
-in all of them. The data are simulated, so that the truth is known: three genes differ between the
-tissues. Each belongs to a module of ten genes that are regulated together, and the other nine of
-its module are correlated with it without differing themselves.
+The activity of 500 genes was measured in a tumor and in a normal tissue of each of 31 patients. The
+data are simulated, so that the truth is known: three genes differ between the tissues. Each belongs
+to a module of ten genes that are regulated together, and the other nine of its module are
+correlated with it but do not differ themselves.
 """
 
 # %%
@@ -28,28 +28,28 @@ print(X.shape, "genes that differ:", ", ".join(truth))
 # the global minimum; the residual of the optimality conditions certifies this.
 
 model = KnifeClassifier(kernel="linear", n_features_to_select=5).fit(X, y)
-chosen = pd.Series(model.weights_, X.columns)[model.get_support()].sort_values(ascending=False)
-print(chosen.round(3).to_string())
+selected = pd.Series(model.weights_, X.columns)[model.get_support()]
+print(selected.sort_values(ascending=False).round(3).to_string())
 print(f"optimality residual {model.kkt_residual_:.0e}")
 
 # %%
-# The path shows all penalties at once: the three genes that differ stay longest.
+# The path shows all penalties at once: the three genes that differ are eliminated last.
 
 path = knife_path(X, y, kernel="linear")
 path.plot(sparsity=path.at(n_features=5).sparsity_)
 
 # %%
-# For an honest error the genes must be chosen again in every training part, and both tissues of a
-# patient must be on the same side: a model that has seen one of them knows something of the other.
+# For an unbiased error the genes must be selected again in every training part, and both tissues of
+# a patient must be in the same part, because they are not independent.
 
 folds = StratifiedGroupKFold(5)
 for name, classifier in {
     "five genes": KnifeClassifier(kernel="linear", n_features_to_select=5),
-    "a constant": DummyClassifier(),
+    "baseline": DummyClassifier(),
 }.items():
     scores = cross_val_score(classifier, X, y, cv=folds, groups=genes.groups)
-    print(f"{name}: {1 - scores.mean():.2f} wrong")
+    print(f"{name}: misclassification rate {1 - scores.mean():.2f}")
 
 # %%
-# To do the same with measured data, take ``load_colon`` instead, which reads 2,000 genes of 62
+# To do the same with measured data, use ``load_colon`` instead, which reads 2,000 genes of 62
 # colon tissues from files that you have, or fetches them from OpenML.

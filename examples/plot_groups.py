@@ -2,8 +2,9 @@
 Text columns: one weight per variable
 =====================================
 
-A text column becomes several columns of zeros and ones. It is rarely useful to select some of these
-columns and not the others. ``feature_groups`` gives all columns of a variable one common weight.
+A text column becomes several columns of zeros and ones (one-hot encoding). It is rarely useful to
+select some of these columns and not the others. ``feature_groups`` gives all columns of a variable
+one common weight.
 """
 
 # %%
@@ -29,7 +30,7 @@ yields = np.where(frame["soil"] == "peat", 2.0, 0.0) + np.sin(2 * frame["rain"])
 yields += 0.2 * rng.normal(size=n)
 
 # %%
-# Encode the text columns, and keep for every column the variable that it came from.
+# Encode the text columns, and keep the variable that each encoded column comes from.
 
 encoder = OneHotEncoder(sparse_output=False).fit(frame[["soil", "color"]])
 encoded = pd.DataFrame(
@@ -43,14 +44,14 @@ print(pd.Series(path.ranking, index=X.columns).groupby(variable).first().sort_va
 
 # %%
 # The columns of a variable have the same weight, so their lines lie on top of each other. Soil and
-# rain survive longest.
+# rain are eliminated last.
 
 path.plot()
 
 # %%
-# :func:`kernelknife.app.selection.select_features` and the command do all of this for you.
+# :func:`kernelknife.select_features` and the command do all of this for you.
 
-from kernelknife.app.selection import select_features
+from kernelknife import select_features
 
 selection = select_features(frame.assign(yields=yields), "yields", rule="1se")
 print(selection.selected)

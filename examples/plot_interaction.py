@@ -36,13 +36,13 @@ path = knife_path(X, y)
 print("feature path:", np.sort(path.ranking.argsort()[:3]), "from the start", repr(path.start))
 
 # %%
-# The three columns survive together until the end, because none of them helps without the others.
+# The three columns remain active until the end, because each is useless without the others.
 
 path.plot()
 
 # %%
-# Finally, the model with the three columns predicts rows that it has not seen.
+# Finally, the model with the three columns is evaluated on new rows.
 
 X_new = rng.uniform(-1, 1, size=(2000, 200))
 y_new = (X_new[:, true].prod(axis=1) > 0).astype(int)
-print(f"right: {path.at(n_features=3).score(X_new, y_new):.0%}")
+print(f"accuracy: {path.at(n_features=3).score(X_new, y_new):.0%}")

@@ -2,12 +2,12 @@
 Several classes, one selection
 ==============================
 
-With more than two classes every class gets a score of its own, and all scores share one weight per
+With more than two classes every class has a score of its own, and all scores share one weight per
 feature. A feature is therefore selected for all classes or for none.
 """
 
 # %%
-# The path of thirteen measurements of wines from three growers.
+# This is the path of thirteen measurements of wines from three growers.
 
 import numpy as np
 from sklearn.datasets import load_wine
@@ -20,15 +20,15 @@ path = knife_path(wine.data, wine.target)
 path.plot()
 
 # %%
-# How many features are needed? Cross-validation chooses the features again in every training part.
+# How many features are needed? Cross-validation selects the features again in every training part.
 
 for k in (1, 2, 3, 5, 8, 13):
     classifier = KnifeClassifier(n_features_to_select=k)
     scores = cross_val_score(classifier, wine.data, wine.target, cv=5)
-    print(f"{k:2d} features: {1 - scores.mean():.3f} wrong")
+    print(f"{k:2d} features: misclassification rate {1 - scores.mean():.3f}")
 
 # %%
-# These three features survive longest:
+# These three features are eliminated last:
 
 order = np.argsort(path.ranking)
 print(", ".join(wine.feature_names[j] for j in order[:3]))

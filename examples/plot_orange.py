@@ -3,7 +3,7 @@ Skin of the orange: no column separates the classes alone
 =========================================================
 
 One class surrounds the other like the skin of an orange. No column differs in its mean between the
-classes, so a linear method cannot tell them apart. Four of fifty columns matter.
+classes, so a linear method cannot separate them. Four of fifty columns matter.
 """
 
 # %%
@@ -20,21 +20,22 @@ F = f_classif(X, y)[0]
 print("ranks of x0 to x3 by univariate F:", (-F).argsort().argsort()[:4] + 1)
 
 # %%
-# A path raises the penalty from zero until the last column has left. Columns that matter survive
-# longer, so the order in which columns leave is a ranking.
+# On a path the penalty rises from zero until the last column has been eliminated. Columns that
+# matter remain active longer, so the elimination order is a ranking.
 
 path = knife_path(X, y)
-print("ranks of x0 to x3 by survival:", path.ranking[:4])
+print("ranks of x0 to x3 in elimination order:", path.ranking[:4])
 model = path.at(n_features=4)
 path.plot(sparsity=model.sparsity)
 
 # %%
-# On rows that neither has seen, the model with four columns is compared with a support vector
-# model that uses all fifty.
+# On new rows, the model with four columns is compared with a support vector machine that uses all
+# fifty.
 
 from sklearn.svm import SVC
 
 held_out, labels = make_skin_of_orange(2000, n_noise=46, random_state=1)
 svm = SVC().fit(X, y)
-print(f"four columns: {np.mean(model.predict(held_out) != labels):.3f} wrong")
-print(f"all columns:  {np.mean(svm.predict(held_out) != labels):.3f} wrong")
+print("misclassification rates")
+print(f"four columns: {np.mean(model.predict(held_out) != labels):.3f}")
+print(f"all columns:  {np.mean(svm.predict(held_out) != labels):.3f}")

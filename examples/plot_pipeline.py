@@ -7,7 +7,7 @@ search can set their parameters, including the kernel.
 """
 
 # %%
-# Here KNIFE selects columns for a random forest. Its own predictions are shown for comparison.
+# Here KNIFE selects columns for a random forest. Its own error is shown for comparison.
 
 import pandas as pd
 from sklearn.ensemble import RandomForestRegressor
@@ -45,8 +45,8 @@ table = pd.DataFrame(search.cv_results_).sort_values("rank_test_score")
 print(table[["param_kernel", "param_loss", "param_alpha", "mean_test_score"]].head())
 
 # %%
-# The weights of the best setting:
+# These are the weights of the best combination:
 
-from kernelknife.inspection.displays import WeightsDisplay
+from kernelknife.inspection import WeightsDisplay
 
 WeightsDisplay.from_estimator(search.best_estimator_)

@@ -7,35 +7,36 @@ page. This example explains its parts, with data on the progression of diabetes 
 """
 
 # %%
-# In Python, :func:`kernelknife.app.selection.select_features` gives the same results for a data frame.
+# In Python, :func:`kernelknife.select_features` gives the same results for a data frame.
 
 from sklearn.datasets import load_diabetes
 
+from kernelknife import select_features
 from kernelknife.app.report import build_report
-from kernelknife.app.selection import select_features
 
 frame = load_diabetes(as_frame=True).frame
 selection = select_features(frame, "target", alpha=0.3, rule="1se", folds=5)
 
 # %%
 # **The verdict** comes first. It names the selected columns and compares three errors over the same
-# folds: with the selected columns, with all columns, and of a constant prediction. If the first
-# error is not clearly below the third, the selection is a hint at most. If it is no larger than the
-# second, nothing is lost by leaving the other columns out. The folds choose the kernel, too.
+# folds: with the selected columns, with all columns, and of the baseline, a constant prediction. If
+# the first error is not clearly below the third, the selection is a hint at most. If it is no
+# larger than the second, nothing is lost by leaving the other columns out. The kernel, too, is
+# chosen by cross-validation.
 
 print("selected:", ", ".join(selection.selected))
 for name, score in {
     "selected columns": selection.error,
     "all columns": selection.full_error,
-    "a constant": selection.constant_error,
+    "baseline": selection.baseline_error,
 }.items():
     print(f"{name:17s} {score.mean:7.0f} +- {score.spread:.0f}")
 
 # %%
-# **How sure the selection is**: the report shows for every column the share of folds that select
+# **How certain the selection is**: the report shows for every column the share of folds that select
 # it. Folds differ in their rows, so a column that all folds select does not depend on a few rows.
 # A column that the model uses and hardly any fold selects is called unstable and is no finding. Of
-# several columns that carry the same information, different folds may select different ones.
+# several columns with the same information, different folds may select different ones.
 
 for feature in selection.features:
     print(
@@ -49,7 +50,7 @@ for feature in selection.features:
 selection.search.path_.plot(sparsity=selection.model.sparsity_)
 
 # %%
-# **The effect of each column** is the average prediction as this column is set to other values.
+# **The effect of each column** is the average prediction as its value changes.
 
 import matplotlib.pyplot as plt
 

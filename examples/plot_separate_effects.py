@@ -1,11 +1,11 @@
 """
-What acts alone, what acts together
-===================================
+Main effects and interactions
+=============================
 
-A Gaussian kernel is one joint function of its columns. Where a class is a union of separate
-effects, each in columns of its own, it finds some of them and then noise. The ANOVA kernel is a sum
-of effects of single columns and of pairs. It finds all of them, and says which columns act alone
-and which act together.
+A Gaussian kernel is one joint function of its columns. If a class is a union of separate effects,
+each in columns of its own, it finds some of them and then noise. The ANOVA kernel is a sum of
+effects of single columns and of pairs. It finds all of them, and shows which columns have a main
+effect and which interact.
 """
 
 # %%
@@ -23,9 +23,8 @@ union = make_separate_effects(800, n_noise=44, random_state=0)
 print(union.data.shape, union.pairs)
 
 # %%
-# Both kernels rank the columns by how long they survive as the penalty rises. The Gaussian path
-# keeps two of the three effects, then columns of noise. The path of the ANOVA kernel keeps all six
-# columns.
+# The elimination order ranks the columns. On the path of the Gaussian kernel two of the three
+# effects come first, then columns of noise. On the path of the ANOVA kernel all six columns do.
 
 kernels = {"rbf": "one joint function (rbf)", "anova": "separate effects (anova)"}
 paths = {kernel: knife_path(union.data, union.target, kernel=kernel) for kernel in kernels}
@@ -34,12 +33,12 @@ for kernel, path in paths.items():
 
 # %%
 # Noise is gray. With the Gaussian kernel the shell has no weight at any penalty, but noise has one.
-# With the ANOVA kernel the noise leaves before the shell.
+# With the ANOVA kernel the noise is eliminated before the shell.
 
 colors = {"shell": "#0072B2", "checkerboard": "#D55E00", "sum": "#009E73"}
 figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
 for ax, (kernel, path) in zip(axes, paths.items(), strict=True):
-    x, weights = path.sparsities[1:], path.weights[1:]  # a logarithm has no place for zero
+    x, weights = path.sparsities[1:], path.weights[1:]  # zero has no logarithm
     ax.semilogx(x, weights[:, 6:], color="0.75", linewidth=0.8)
     for name, pair in union.pairs.items():
         first, _ = ax.semilogx(x, weights[:, pair], color=colors[name], linewidth=2)
@@ -49,8 +48,8 @@ for ax, (kernel, path) in zip(axes, paths.items(), strict=True):
 axes[0].legend(frameon=False)
 
 # %%
-# Effects are read most easily where they add up to a number. Here the three effects are added
-# instead of united.
+# Effects are easiest to interpret if they add up to a number. Here the target is the sum of the
+# three effects instead of their union.
 
 total = make_separate_effects(500, n_noise=24, union=False, random_state=0)
 model = knife_path(total.data, total.target, kernel="anova").at(n_features=6)
@@ -59,10 +58,11 @@ for effect in list(model.effects())[:8]:
     print(f"{' and '.join(effect.names):>9}  {effect.share:.1%}")
 
 # %%
-# The columns of the shell act alone and together, because a shell is more than a sum of two
-# curves. Those of the checkerboard act only together: alone, neither says anything. Those of the
-# sum act only alone. A curve is what a column adds to the prediction. A surface is what two
-# columns add beyond their curves: red raises the prediction, blue lowers it.
+# The columns of the shell have main effects and an interaction, because a shell is more than a sum
+# of two curves. Those of the checkerboard have only an interaction: neither is informative alone.
+# Those of the sum have only main effects. A curve is the contribution of one column to the
+# prediction. A surface is the contribution of two columns beyond their curves: red raises the
+# prediction, blue lowers it.
 
 EffectsDisplay.from_estimator(model, most=6)
 

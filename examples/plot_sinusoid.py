@@ -2,7 +2,7 @@
 A sum of sines: choosing the kernel and both penalties
 ======================================================
 
-``sparsity`` decides how many columns stay, ``alpha`` how smooth the model is, and the kernel
+``sparsity`` controls how many columns remain, ``alpha`` how smooth the model is, and the kernel
 which relations it can represent. All of them affect the error, so cross-validation chooses them
 together, along one path of penalties for every kernel, ``alpha`` and fold.
 """
@@ -14,7 +14,7 @@ import numpy as np
 
 from kernelknife import KnifeRegressorCV
 from kernelknife.datasets import make_sinusoidal
-from kernelknife.inspection.displays import CVDisplay, WeightPathDisplay
+from kernelknife.inspection import CVDisplay, WeightPathDisplay
 
 X, y = make_sinusoidal(100, n_noise=5, random_state=0)
 search = KnifeRegressorCV(cv=5).fit(X, y)
@@ -22,19 +22,19 @@ print(f"kernel {search.kernel_name_}, alpha {search.alpha_:g}, sparsity {search.
 print("selected:", search.get_support(indices=True))
 
 # %%
-# This picture shows the error over the folds, one line per kernel with its best ``alpha``, and in
-# gray the number of columns, with its axis on the right. Kernels that a first look has ruled out
-# have fewer points.
+# This picture shows the cross-validated error, one line per kernel with its best ``alpha``, and in
+# gray the number of columns, with its axis on the right. Kernels that were eliminated in the
+# screening round have fewer points.
 
 CVDisplay.from_estimator(search)
 
 # %%
-# This is the path on all rows with the chosen kernel and ``alpha``.
+# This is the path on all rows with the selected kernel and ``alpha``.
 
 WeightPathDisplay.from_estimator(search)
 
 # %%
-# How sure is the selection? One answer is the share of folds that select each column.
+# How certain is the selection? One measure is the share of folds that select each column.
 
 for j, share in enumerate(search.selection_frequency_):
     print(f"x{j}: {share:.0%}")
@@ -43,4 +43,4 @@ for j, share in enumerate(search.selection_frequency_):
 # On new rows the mean squared error can be compared with the variance of the noise, which is 1.
 
 held_out, target = make_sinusoidal(2000, n_noise=5, random_state=1)
-print(f"mean squared error {np.mean((search.predict(held_out) - target) ** 2):.2f}, noise alone 1")
+print(f"mean squared error {np.mean((search.predict(held_out) - target) ** 2):.2f}, noise 1")

@@ -1,15 +1,16 @@
 """
-Two views of one thing: the columns that go together
-====================================================
+Two tables of the same rows: the columns that are related
+=========================================================
 
 Two tables describe the same rows. :class:`~kernelknife.KnifeCCA` finds the columns of each whose
-functions go together, says how strongly on rows that it has not seen, and with which probability
-independent tables would show as much.
+functions are correlated with those of the other, and gives the correlation on held-out rows with
+its p-value under independence of the tables.
 """
 
 # %%
-# A sum of two columns of one table is a sine of a sum of two columns of the other. No column shows
-# it on its own: ``y1`` and ``x1`` correlate weakly, and ``y2`` does not depend on the first table.
+# The sum of two columns of one table is the sine of the sum of two columns of the other. No column
+# shows it on its own: ``y1`` and ``x1`` are weakly correlated, and ``y2`` is independent of the
+# first table.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -28,7 +29,7 @@ print(f"correlation on held-out rows: {model.held_out_correlations_[0]:.2f}, "
       f"p-value {model.p_values_[0]:.3f}")  # fmt: skip
 
 # %%
-# The scores of new rows, by the selected columns of each table.
+# These are the scores of new rows, by the selected columns of each table.
 
 fresh, other = rng.normal(size=(n, 10)), rng.normal(size=(n, 10))
 other[:, 0] = np.sin(fresh[:, 0] + fresh[:, 1]) - other[:, 1] + 0.05 * rng.normal(size=n)
@@ -45,20 +46,20 @@ total = fresh[:, 0] + fresh[:, 1]
 axes[2].scatter(total, f, s=10, label="score by X")
 grid = np.linspace(total.min(), total.max(), 200)
 sign = np.sign(np.corrcoef(np.sin(total), f[:, 0])[0, 1])
-axes[2].plot(grid, sign * np.sin(grid) / np.sin(total).std(), "k", lw=1, label="the truth")
-axes[2].set(title="what was found", xlabel="x1 + x2")
+axes[2].plot(grid, sign * np.sin(grid) / np.sin(total).std(), "k", lw=1, label="true function")
+axes[2].set(title="fitted and true function", xlabel="x1 + x2")
 axes[2].legend()
 
 # %%
-# The path shows whether the answer depends on the penalty. Here it does not: the same four columns
-# are selected until there is no pair left.
+# The path shows whether the result depends on the penalty. Here it does not: the same four columns
+# are selected until no pair remains.
 
 path = knife_cca_path(X, Y, sparsities=15, random_state=0)
 path.plot(sparsity=model.sparsities_[0, 0])
 
 # %%
-# Where there is no relation, the p-value says so, however high the correlation on the rows of the
-# fit.
+# If there is no relation, the p-value is uniformly distributed, however high the correlation on the
+# rows of the fit is.
 
 nothing = KnifeCCA(random_state=0).fit(X, rng.normal(size=(n, 10)))
 print(f"rows of the fit {nothing.correlations_[0]:.2f}, "

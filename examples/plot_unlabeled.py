@@ -2,14 +2,14 @@
 Wine without labels: the columns that carry the components
 ==========================================================
 
-No target is given here. :class:`~kernelknife.KnifePCA` looks for columns that have something in
-common with other columns, and drives the others out; how many stay is decided by comparison with
-columns that are shuffled independently. The three cultivars only color the picture afterwards.
+No target is given here. :class:`~kernelknife.KnifePCA` selects columns that share a component with
+other columns, and eliminates the rest; a comparison with columns that are permuted independently
+determines how many remain. The three cultivars only color the picture afterwards.
 """
 
 # %%
-# Thirteen measurements of 178 wines, among 65 columns of noise. The noise has the measurements'
-# own values, each column shuffled: nothing but its relation to other columns tells it apart.
+# The data are thirteen measurements of 178 wines, among 65 columns of noise. The noise columns are
+# permuted measurements: they differ from the measurements only in their relation to other columns.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -27,7 +27,7 @@ kept = model.get_support()
 print(f"{kept[:13].sum()} of 13 measurements are kept, {kept[13:].sum()} of 65 columns of noise")
 
 # %%
-# On the left the components of all columns with equal weights, which the noise blurs.
+# On the left are the components of all columns with equal weights, which the noise blurs.
 
 p = X.shape[1]
 plain = KnifePCA(weights=np.sqrt(0.5 / p)).fit(X)
@@ -47,12 +47,12 @@ axes[2].set(title="weights of the measurements")
 axes[2].tick_params(axis="y", labelsize=8)
 
 # %%
-# How far the explained variance exceeds that of shuffled columns, along the path. The fewest
-# columns within one standard deviation of the best are taken.
+# The last picture shows how far the explained variance exceeds that of permuted columns, along the
+# path. The fewest columns within one standard deviation of the maximum are selected.
 
 counts, lead, spread = model.gap_.T
 figure, axis = plt.subplots(figsize=(6, 3.2), layout="constrained")
 axis.errorbar(counts, lead, spread, fmt="o", ms=4)
 axis.axvline(kept.sum(), color="k", lw=0.8, ls="--")
-axis.set(xlabel="columns", ylabel="lead over shuffled columns", xscale="log")
+axis.set(xlabel="columns", ylabel="lead over permuted columns", xscale="log")
 plt.show()

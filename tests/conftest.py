@@ -7,7 +7,36 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from kernelknife._engine import FitSpec, prepare_arrays, set_up
+
 ROOT = Path(__file__).parents[1]
+
+# What a run with -m "not slow" leaves out, by the beginning of a test's name. It then takes about
+# two minutes on two workers, about half of the whole.
+SLOW = (
+    "tests/paper/",  # every item of the reproduction, run quickly
+    "tests/app/cli/test_app.py::test_malformed_files_never_give_a_traceback",
+    "tests/app/selection/test_comparison.py::test_noise_is_rarely_a_finding",
+    "tests/test_audit.py",
+    "tests/test_audit_items.py::test_scikit_learns_checks",
+    "tests/test_documents.py::test_snippets",
+    "tests/test_site.py",
+    # scikit-learn's checks of estimators that fit many models.
+    *(
+        f"tests/test_estimator_checks.py::test_scikit_learn_checks[{name}("
+        for name in (
+            *("KnifeRegressorCV", "KnifeClassifierCV", "KnifeStability", "KnifeKnockoffs"),
+            *("KnifeCCA", "KnifeDiscriminant", "KnifePCA"),
+        )
+    ),
+)
+SLOW_FIXTURES = {"browser", "cluster"}
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.nodeid.startswith(SLOW) or SLOW_FIXTURES & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture
@@ -28,6 +57,17 @@ def central_difference():
         return np.stack(columns, axis=-1)
 
     return differentiate
+
+
+@pytest.fixture(scope="session")
+def setup_of():
+    """Return a function that sets up the fit of an estimator to arrays, without solving it."""
+
+    def make(estimator, X, y=None, sample_weight=None):
+        spec = FitSpec.from_estimator(estimator)
+        return set_up(spec, prepare_arrays(spec, X, y, sample_weight))
+
+    return make
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""Mistakes get a sentence that says what to do."""
+"""Every mistake is answered with what was expected, what came, and what to do."""
 
 import numpy as np
 import pandas as pd
@@ -35,6 +35,19 @@ def test_missing_values_at_prediction(data):
     X[0, 3] = np.nan
     with pytest.raises(ValueError, match="NaN in column 3"):
         model.predict(X)
+
+
+def test_texts_and_dates_are_named(data):
+    X, y = data
+    frame = pd.DataFrame(X[:, :2], columns=["a", "b"]).assign(kind="red")
+    with pytest.raises(ValueError, match="Column 'kind' holds texts such as 'red'"):
+        KnifeRegressor().fit(frame, y)
+    days = pd.DataFrame({"when": pd.date_range("2024-01-01", periods=len(y))})
+    with pytest.raises(ValueError, match="Column 'when' holds dates"):
+        KnifeRegressor().fit(days, y)
+    model = KnifeRegressor().fit(frame[["a", "b"]].assign(kind=1.0), y)
+    with pytest.raises(ValueError, match="Column 'kind' holds texts"):
+        model.predict(frame)
 
 
 def test_large_finite_values_are_not_taken_for_infinity(data):
@@ -74,6 +87,7 @@ def test_large_finite_values_are_not_taken_for_infinity(data):
         ({"feature_costs": [1.0, -1.0, 1.0, 1.0]}, ValueError, "finite and >= 0"),
         ({"n_features_to_select": 5}, ValueError, "more than the 4 features"),
         ({"n_features_to_select": 0}, ValueError, "n_features_to_select must be an integer >= 1"),
+        ({"class_weight": "balanced"}, ValueError, "class_weight is for classifiers"),
     ],
 )
 def test_wrong_parameters_are_explained(params, error, words, data):
@@ -156,7 +170,7 @@ def test_huge_targets_without_standardization(data):
 
 
 def test_a_tiny_alpha_ends_the_support_vector_model_at_its_minimum(data):
-    """SVC alone gives up after its limit of steps; the duality gap tells how far it came."""
+    """SVC alone stops at its limit of steps; the duality gap measures what is left."""
     X = data[0]
     y = np.where(X[:, 0] * X[:, 1] > 0, 1.0, -1.0)[:, None]
     problem = X @ X.T, y, np.ones(len(X)), 1e-8

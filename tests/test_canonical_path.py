@@ -1,6 +1,7 @@
 """The path of a canonical pair: single fits, both ends, planted columns, invariances."""
 
 import pickle
+from collections import Counter
 
 import numpy as np
 import pandas as pd
@@ -8,8 +9,6 @@ import pytest
 from numpy.testing import assert_allclose
 
 from kernelknife import CCAPathResult, KnifeCCA, knife_cca_path
-from kernelknife._utils.progress import Task
-from kernelknife.canonical_path import follow_pairs
 
 
 def make_tables(rng, n=80, p=6, q=5, noise=0.05):
@@ -17,6 +16,24 @@ def make_tables(rng, n=80, p=6, q=5, noise=0.05):
     X, Y = rng.normal(size=(n, p)), rng.normal(size=(n, q))
     Y[:, 3] = np.sin(X[:, 1] + X[:, 4]) - Y[:, 2] + noise * rng.normal(size=n)
     return X, Y
+
+
+class Recorder:
+    """Counts the tasks that have ended, by name."""
+
+    def __init__(self):
+        self.ended = Counter()
+
+    def setup(self, estimator, context):
+        pass
+
+    teardown = setup
+
+    def on_fit_task_begin(self, estimator, context, **_):
+        pass
+
+    def on_fit_task_end(self, estimator, context, **_):
+        self.ended[context.task_name] += 1
 
 
 def support(weights):
@@ -64,7 +81,7 @@ def test_the_points_are_near_the_fits_at_their_penalties(rng):
         alone = KnifeCCA(sparsity=float(path.sparsities[i]), hold_out=0.0).fit(X, Y)
         assert support(path.x_weights[i]) == support(alone.x_weights_[0])
         assert support(path.y_weights[i]) == support(alone.y_weights_[0])
-        # The turns end when the columns no longer change, so that weights may still move a little.
+        # It ends when the columns no longer change, so that weights may still move a little.
         assert_allclose(path.x_weights[i], alone.x_weights_[0], atol=0.05)
         assert_allclose(path.y_weights[i], alone.y_weights_[0], atol=0.05)
         assert_allclose(path.correlations[i], alone.correlations_[0], atol=0.02)
@@ -83,7 +100,7 @@ def test_with_linear_kernels_the_correlations_are_those_of_single_fits(rng):
 # -- along the path -------------------------------------------------------------------------------
 
 
-def test_the_columns_that_go_together_survive_longest(rng):
+def test_the_columns_that_go_together_remain_active_longest(rng):
     X, Y = make_tables(rng, noise=0.5)
     path = knife_cca_path(X, Y, sparsities=12)
     assert set(np.argsort(path.x_ranking)[:2]) == {1, 4}
@@ -116,9 +133,9 @@ def test_the_end_has_no_pair(rng):
 def test_the_higher_penalty_empties_its_table_first(rng):
     X, Y = make_tables(rng)
     even = knife_cca_path(X, Y, sparsities=5)
-    dear = knife_cca_path(X, Y, sparsities=5, ratio=(1.0, 4.0))
-    assert dear.sparsities[-1] < 0.5 * even.sparsities[-1]
-    assert_allclose(dear.model(1).sparsities_[0], dear.sparsities[1] * np.array([1.0, 4.0]))
+    steep = knife_cca_path(X, Y, sparsities=5, ratio=(1.0, 4.0))
+    assert steep.sparsities[-1] < 0.5 * even.sparsities[-1]
+    assert_allclose(steep.model(1).sparsities_[0], steep.sparsities[1] * np.array([1.0, 4.0]))
 
 
 def test_a_given_grid_is_followed_until_nothing_is_left(rng):
@@ -131,15 +148,6 @@ def test_a_given_grid_is_followed_until_nothing_is_left(rng):
     assert nothing.correlations.tolist() == [0.0]
     one = knife_cca_path(X, Y, sparsities=1)
     assert_allclose(one.sparsities, [0.03 * 80])
-
-
-def test_a_stop_ends_the_path_where_it_stands(rng):
-    X, Y = make_tables(rng, n=40)
-    sides = knife_cca_path(X, Y, sparsities=[1.0])._sides
-    task = Task()
-    task.stopped = True
-    points = follow_pairs(sides, (1.0, 1.0), np.array([0.5, 1.2, 5.0]), 0, task)
-    assert [point.sparsity for point in points] == [1.2]
 
 
 # -- invariances ----------------------------------------------------------------------------------
@@ -188,11 +196,21 @@ def test_names_copies_and_one_column_as_second_table(rng):
     assert list(named.model(0).y_feature_names_in_) == list(named.y_names) == list("vwxyz")
 
 
-def test_progress_is_reported(rng, callbacks):
+@pytest.mark.usefixtures("callbacks")
+@pytest.mark.parametrize("sparsities", [[1.0, 2.0], 3])
+def test_every_point_is_reported(rng, sparsities):
     X, Y = make_tables(rng, n=40)
-    bar = callbacks.ProgressBar()
-    knife_cca_path(X, Y, sparsities=[1.0, 2.0], callbacks=[bar])
-    knife_cca_path(X, Y, sparsities=3, callbacks=[bar])
+    recorder = Recorder()
+    path = knife_cca_path(X, Y, sparsities=sparsities, callbacks=[recorder])
+    assert recorder.ended == {"path": 1, "point": len(path)}
+
+
+@pytest.mark.usefixtures("callbacks")
+def test_every_component_of_a_fit_is_reported(rng):
+    recorder = Recorder()
+    KnifeCCA(2, n_permutations=9).set_callbacks(recorder).fit(*make_tables(rng))
+    # Once without the rows that are held out, and once with all of them.
+    assert recorder.ended == {"fit": 1, "component": 4}
 
 
 @pytest.mark.parametrize(

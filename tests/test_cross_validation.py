@@ -1,6 +1,7 @@
 """Cross-validation: honest folds, the same answer everywhere, clear behavior at the edges."""
 
 import pickle
+from dataclasses import replace
 
 import joblib
 import numpy as np
@@ -18,10 +19,12 @@ from kernelknife import (
     KnifeClassifierCV,
     KnifeRegressor,
     KnifeRegressorCV,
+    cross_validation,
     knife_path,
-    model_selection,
 )
-from kernelknife._tuning import running
+from kernelknife._engine import follow
+from kernelknife._tuning import halving, refit
+from kernelknife._tuning.folds import FOLD_TOL
 from kernelknife._utils.versions import HAS_CALLBACKS
 from kernelknife.datasets import make_linear, make_sinusoidal, make_skin_of_orange
 
@@ -212,7 +215,7 @@ def test_nan_scores_are_passed_over_with_a_warning(sinusoid):
         assert seen[0].filename == __file__
     with (
         pytest.warns(UserWarning, match="scores are NaN"),
-        pytest.raises(ValueError, match="none can be chosen"),
+        pytest.raises(ValueError, match="none can be selected"),
     ):
         KnifeRegressorCV(**SMALL, scoring=lambda model, X, y: np.nan).fit(*sinusoid)
 
@@ -265,7 +268,7 @@ def test_progress_shows_the_tree(sinusoid, capfd, callbacks):
         model = KnifeRegressorCV(**SMALL, n_jobs=jobs).set_callbacks(callbacks.ProgressBar())
         model.fit(*sinusoid)
         shown = capfd.readouterr().out
-        for word in ("cv", "comparing", "path"):
+        for word in ("cv", "comparing", "refit"):
             assert word in shown
 
 
@@ -343,25 +346,24 @@ def test_a_number_of_folds_leaves_the_search_on_some_rows():
 
 def test_a_row_of_weight_zero_does_not_make_the_path_rough(monkeypatch):
     """Whether the path leads to another model is a matter of rows, not of their weights."""
-    asked = []
-    follow = model_selection.follow_line
+    tolerances = []
 
-    def watched(*arguments, roughly):
-        asked.append(roughly)
-        return follow(*arguments, roughly=roughly)
+    def watched(setup, *rest, **options):
+        tolerances.append(setup.spec.solver.tol)
+        return follow(setup, *rest, **options)
 
-    monkeypatch.setattr(model_selection, "follow_line", watched)
+    monkeypatch.setattr(refit, "follow", watched)
     X, y = make_sinusoidal(80, 2, random_state=0)
     s = np.ones(80)
     s[3] = 0.0
     model = KnifeRegressorCV("rbf", alphas=1.0, sparsities=4, cv=2)
     model.fit(X, y, sample_weight=s)
     model.set_params(search_rows=60).fit(X, y)
-    assert asked == [False, True]
+    assert tolerances == [1e-4, FOLD_TOL]
 
 
-def test_only_lines_that_were_followed_to_the_end_are_chosen(rng):
-    """With 200 rows and more the first look sees all folds, but few penalties and no refits."""
+def test_only_paths_that_were_followed_to_the_end_are_selected(rng):
+    """With 200 rows and more the screening sees all folds, but few penalties and no refits."""
     X = np.random.default_rng(3).normal(size=(220, 5))
     y = 0.25 * X[:, 0] + np.random.default_rng(4).normal(size=220)
     options = {"kernel": ["linear", "additive", "rbf"], "sparsities": 12}
@@ -373,8 +375,8 @@ def test_only_lines_that_were_followed_to_the_end_are_chosen(rng):
         assert all(results["followed"][index] for index in search.choices_.values())
 
 
-def test_a_first_look_at_refitted_models_alone_looks_at_those():
-    """Otherwise all columns with equal weights would tell kernels and alphas apart."""
+def test_a_screening_of_refitted_models_alone_compares_those():
+    """Otherwise only all columns with equal weights would decide between kernels and alphas."""
     X, y = make_sinusoidal(80, 3, random_state=0)
     search = KnifeRegressorCV(["linear", "additive", "rbf"], relax=True, sparsities=9).fit(X, y)
     dropped = ~search.cv_results_["followed"]
@@ -397,15 +399,28 @@ def test_a_scoring_may_be_missing_for_a_whole_alpha(sinusoid):
     assert search.alpha_ >= 1.0
 
 
-def test_a_first_look_at_rare_values_does_not_miss_columns(rng, monkeypatch):
-    """In the few rows of a first look some columns are constant that vary in every fold."""
-    monkeypatch.setattr(running, "FIRST_LOOK_ROWS", 40)
+def test_a_screening_of_rare_values_does_not_miss_columns(rng, monkeypatch):
+    """In the few rows of a screening some columns are constant that vary in every fold."""
+    monkeypatch.setattr(halving, "HALVING", replace(halving.HALVING, screening_rows=40))
     X = np.hstack([rng.normal(size=(250, 3)), np.zeros((250, 4))])
     for j in range(3, 7):
         X[[j, 240 + j], j] = 1.0
     y = X.sum(axis=1) + 0.1 * rng.normal(size=250)
     search = KnifeRegressorCV("linear", n_features_to_select=7, alphas=[1.0, 10.0, 100.0], cv=5)
     assert search.fit(X, y).get_support().all()
+
+
+def test_a_scorer_sees_the_parameters_of_the_candidate(sinusoid):
+    """One may prefer a kernel or an alpha."""
+    seen = set()
+
+    def score(model, X, y):
+        seen.add((repr(model.kernel), model.alpha, model.n_centers))
+        return model.score(X, y)
+
+    options = {"alphas": 0.5, "sparsities": 3, "cv": 2, "n_centers": 20}
+    KnifeRegressorCV(["linear", "rbf"], scoring=score, **options).fit(*sinusoid)
+    assert seen == {("Linear()", 0.5, 20), ("RBF()", 0.5, 20)}
 
 
 def test_a_search_on_some_rows_draws_from_those_that_count(rng):
@@ -419,7 +434,7 @@ def test_a_search_on_some_rows_draws_from_those_that_count(rng):
     assert np.isin(np.concatenate(search.splits_[0]), counted).all()
 
 
-def test_a_chosen_model_that_has_not_converged_is_told(rng):
+def test_a_selected_model_that_has_not_converged_is_named(rng):
     """The path on some rows has the tolerance of a fold; the model of all rows has the user's."""
     X = rng.normal(size=(250, 8))
     y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=250)
@@ -427,7 +442,7 @@ def test_a_chosen_model_that_has_not_converged_is_told(rng):
         "laplace", alphas=1.0, sparsities=[2.0, 5.0, 8.0], search_rows=200, tol=1e-9, max_iter=6,
         relax=False, include_all=False,
     )  # fmt: skip
-    with pytest.warns(ConvergenceWarning, match="The chosen model did not converge") as seen:
+    with pytest.warns(ConvergenceWarning, match="The selected model did not converge") as seen:
         search.fit(X, y)
     assert search.path_.converged.all()
     if HAS_CALLBACKS:
@@ -445,7 +460,7 @@ def test_every_kernel_that_must_be_exact_is_checked_before_the_search(rng):
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
-def test_substitutes_are_those_of_the_model_with_so_many_features(rng, kernel):
+def test_substitutes_are_those_of_the_model_with_that_number_of_features(rng, kernel):
     X = rng.normal(size=(120, 6))
     y = X[:, :3].sum(axis=1) + 0.1 * rng.normal(size=120)
     search = KnifeRegressorCV(kernel, n_features_to_select=3, alphas=1.0, cv=3).fit(X, y)
@@ -461,13 +476,14 @@ def test_substitutes_are_those_of_the_model_with_so_many_features(rng, kernel):
         ("rbf", {"n_centers": 20}),
     ],
 )
-def test_models_of_folds_are_those_that_the_folds_have_judged(kernel, options):
+def test_models_of_folds_are_those_that_the_folds_have_scored(kernel, options):
     """Found again they have the scores of the search, fold by fold, and its selections."""
     X, y = make_skin_of_orange(90, 4, random_state=1)
     search = KnifeClassifierCV(kernel, sparsities=6, cv=3, random_state=0, **options).fit(X, y)
-    models = model_selection.models_of_folds(search, X, y)
+    models = cross_validation.models_of_folds(search, X, y)
     for i, (model, (_, test)) in enumerate(zip(models, search.splits_, strict=True)):
-        judged = search.cv_results_[f"split{i}_test_score"][search.best_index_]
-        assert model.score(X[test], y[test]) == judged
+        scored = search.cv_results_[f"split{i}_test_score"][search.best_index_]
+        assert model.score(X[test], y[test]) == scored
+        assert (repr(model.kernel), model.alpha) == (repr(search.kernel_), search.alpha_)
     selected = np.mean([model.get_support() for model in models], axis=0)
     assert_array_equal(selected, search.selection_frequency_)

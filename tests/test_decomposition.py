@@ -1,6 +1,7 @@
 """Principal components of few columns: identities, planted clusters, what cannot be."""
 
 import warnings
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -18,6 +19,24 @@ def make_clusters(rng, n=120, p=12, columns=(1, 4, 6, 9)):
     X = rng.normal(size=(n, p))
     X[:, list(columns)] += 1.5 * rng.choice([-1.0, 1.0], size=(n, 1))
     return X
+
+
+class Recorder:
+    """Counts the tasks that have ended, by name."""
+
+    def __init__(self):
+        self.ended = Counter()
+
+    def setup(self, estimator, context):
+        pass
+
+    teardown = setup
+
+    def on_fit_task_begin(self, estimator, context, **_):
+        pass
+
+    def on_fit_task_end(self, estimator, context, **_):
+        self.ended[context.task_name] += 1
 
 
 def assert_same_up_to_sign(ours, theirs, atol=1e-8):
@@ -166,6 +185,7 @@ def test_many_rows_go_to_centers_and_give_the_same_columns(rng):
 def test_a_path_gives_models_and_a_ranking(rng):
     X = make_clusters(rng)
     path = knife_pca_path(X, sparsities=40)
+    assert path.task == "regression"
     assert set(np.argsort(path.ranking)[:4]) <= {1, 4, 6, 9}
     model = path.at(n_features=3)
     assert model.get_support().sum() == 3
@@ -178,7 +198,16 @@ def test_a_path_gives_models_and_a_ranking(rng):
         path.model(-1)
 
 
-def test_the_gap_is_told_along_the_path(rng):
+def test_a_path_has_constant_columns_and_groups_at_their_places(rng):
+    X = make_clusters(rng)
+    X[:, [0, 5]] = 1.0
+    path = knife_pca_path(X, sparsities=10, feature_groups=[*range(9), 9, 9, 9])
+    assert not path.weights[:, [0, 5]].any()
+    assert (path.ranking[[0, 5]] == path.ranking.max()).all()
+    assert_allclose(path.weights[:, [10, 11]], path.weights[:, [9, 9]])
+
+
+def test_the_gap_is_shown_along_the_path(rng):
     model = KnifePCA().fit(make_clusters(rng))
     counts, gap, spread = model.gap_.T
     assert (np.diff(counts) <= 0).all()
@@ -187,6 +216,7 @@ def test_the_gap_is_told_along_the_path(rng):
     assert len(model.path_) > 5
     refitted = model.set_params(sparsity=1.0).fit(make_clusters(rng))
     assert not hasattr(refitted, "gap_")
+    assert not hasattr(refitted, "path_")
 
 
 def test_names_frames_and_pipelines(rng):
@@ -199,8 +229,31 @@ def test_names_frames_and_pipelines(rng):
     assert make_pipeline(StandardScaler(), KnifePCA()).fit_transform(frame).shape == (120, 2)
 
 
-def test_progress_is_reported(rng, callbacks):
-    KnifePCA(sparsity=1.0).set_callbacks(callbacks.ProgressBar()).fit(make_clusters(rng))
+@pytest.mark.usefixtures("callbacks")
+def test_every_step_and_every_point_is_reported(rng):
+    X, steps, points, path_points = make_clusters(rng), Recorder(), Recorder(), Recorder()
+    model = KnifePCA(sparsity=1.0).set_callbacks(steps).fit(X)
+    assert steps.ended == {"fit": 1, "iteration": model.n_iter_}
+    model = KnifePCA(n_features_to_select=2).set_callbacks(points).fit(X)
+    assert points.ended == {"fit": 1, "point": len(model.path_)}
+    path = knife_pca_path(X, sparsities=5, callbacks=[path_points])
+    assert path_points.ended == {"path": 1, "point": len(path)}
+
+
+@pytest.mark.usefixtures("callbacks")
+def test_warnings_are_about_the_line_of_the_user(rng):
+    shared = rng.normal(size=60)
+    X = np.stack([shared + 0.1 * rng.normal(size=60), shared, *rng.normal(size=(3, 60))], axis=1)
+    for message, fit in {
+        "share no component": lambda: KnifePCA().fit(rng.normal(size=(100, 6))),
+        "have 1 component": lambda: KnifePCA(2, "linear", n_features_to_select=1).fit(X),
+        "KnifePCA did not": lambda: KnifePCA(sparsity=1.0, max_iter=1).fit(X),
+        "points of the path": lambda: knife_pca_path(X, sparsities=[1.0, 2.0], max_iter=1),
+        "1 column": lambda: knife_pca_path(X, kernel="linear", sparsities=5).at(n_features=1),
+    }.items():
+        with pytest.warns(UserWarning, match=message) as caught:
+            fit()
+        assert {warning.filename for warning in caught} == {__file__}
 
 
 # -- what cannot be -------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """Discriminants of few columns: identities with regression and Fisher's criterion, recovery."""
 
 import pickle
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -15,11 +16,11 @@ from kernelknife import (
     KnifeDiscriminant,
     KnifeRegressor,
     PathResult,
+    discriminant,
     knife_discriminant_path,
     knife_path,
 )
 from kernelknife.datasets import make_skin_of_orange
-from kernelknife.discriminant import class_scores
 
 
 def make_rings(rng, n=150, p=10):
@@ -31,15 +32,25 @@ def make_rings(rng, n=150, p=10):
     return X, np.array(["a", "b", "c"])[y]
 
 
+class Recorder:
+    """Counts the tasks that have ended, by name."""
+
+    def __init__(self):
+        self.ended = Counter()
+
+    def setup(self, estimator, context):
+        pass
+
+    teardown = setup
+
+    def on_fit_task_begin(self, estimator, context, **_):
+        pass
+
+    def on_fit_task_end(self, estimator, context, **_):
+        self.ended[context.task_name] += 1
+
+
 # -- identities -----------------------------------------------------------------------------------
-
-
-def test_class_scores_are_standardized_over_the_rows(rng):
-    priors = rng.dirichlet(np.ones(5))
-    theta = class_scores(priors)
-    assert theta.shape == (5, 4)
-    assert_allclose(priors @ theta, 0.0, atol=1e-12)
-    assert_allclose(theta.T @ (priors[:, None] * theta), np.eye(4), atol=1e-12)
 
 
 def test_two_classes_are_regression_on_coded_targets(rng):
@@ -107,7 +118,7 @@ def test_skin_of_the_orange_is_found():
     assert model.score(new, truth) > everything.score(new, truth) + 0.1
 
 
-def test_exactly_so_many_columns(rng):
+def test_an_exact_number_of_columns(rng):
     X, y = make_rings(rng)
     model = KnifeDiscriminant(n_features_to_select=2).fit(X, y)
     assert model.get_support(indices=True).tolist() == [2, 5]
@@ -190,7 +201,7 @@ def test_a_point_of_the_path_is_the_fit_at_its_penalty(rng, kernel):
         assert (model.predict(X) == alone.predict(X)).all()
 
 
-def test_the_columns_of_the_rings_survive_longest(rng):
+def test_the_columns_of_the_rings_remain_active_longest(rng):
     X, y = make_rings(rng, n=100)
     path = knife_discriminant_path(X, y, sparsities=20)
     assert set(np.argsort(path.ranking)[:2]) == {2, 5}
@@ -227,9 +238,16 @@ def test_rows_of_weight_two_and_names_along_the_path(rng):
     assert list(weighted.model(1).feature_names_in_) == list("abcdef")
 
 
-def test_progress_of_a_path_is_reported(rng, callbacks):
+@pytest.mark.usefixtures("callbacks")
+def test_every_point_of_a_path_is_reported(rng):
     X, y = make_rings(rng, n=40, p=6)
-    knife_discriminant_path(X, y, sparsities=[1.0, 2.0], callbacks=[callbacks.ProgressBar()])
+    recorder = Recorder()
+    path = knife_discriminant_path(X, y, sparsities=[1.0, 2.0], callbacks=[recorder])
+    assert recorder.ended == {"path": 1, "point": len(path)}
+    fitted = Recorder()
+    KnifeDiscriminant(sparsity=2.0).set_callbacks(fitted).fit(X, y)
+    assert fitted.ended["fit"] == 1
+    assert fitted.ended["iteration"] > 0
 
 
 @pytest.mark.parametrize(
@@ -269,6 +287,43 @@ def test_groups_stay_together(rng):
     X, y = make_rings(rng)
     model = KnifeDiscriminant(sparsity=5.0, feature_groups=[0, 0, 1, 1, *range(2, 8)]).fit(X, y)
     assert model.weights_[2] == model.weights_[3] > 0
+
+
+def test_folds_take_groups_by_names_of_columns(rng):
+    pandas = pytest.importorskip("pandas")
+    X, y = make_rings(rng, n=80, p=6)
+    frame = pandas.DataFrame(X, columns=list("abcdef"))
+    options = {"sparsity": "auto", "alpha": 0.5}
+    named = KnifeDiscriminant(feature_groups={"g": ["c", "d"]}, **options).fit(frame, y)
+    numbered = KnifeDiscriminant(feature_groups=[0, 1, 2, 2, 3, 4], **options).fit(X, y)
+    assert named.weights_[2] == named.weights_[3] > 0
+    assert_allclose(named.weights_, numbered.weights_)
+    assert named.sparsity_ == numbered.sparsity_
+
+
+def test_a_rare_class_makes_fewer_folds(rng, monkeypatch):
+    X, y = make_rings(rng, n=60, p=6)
+    rare = np.flatnonzero(y == "c")
+    kept = np.setdiff1d(np.arange(60), rare[3:])
+    seen = []
+    search = discriminant.KnifeRegressorCV
+    monkeypatch.setattr(
+        discriminant, "KnifeRegressorCV", lambda **kw: seen.append(kw.get("cv")) or search(**kw)
+    )
+    KnifeDiscriminant(sparsity="auto").fit(X[kept], y[kept])
+    folds = seen[-1]
+    assert len(folds) == 3
+    for train, test in folds:
+        assert set(y[kept][train]) == set(y[kept][test]) == {"a", "b", "c"}
+
+
+def test_a_given_start_is_where_the_weights_begin(rng):
+    X, y = make_rings(rng, n=60, p=6)
+    coded = np.where(y == "a", -1.0, 1.0)
+    start = np.array([0.1, 0.1, 0.6, 0.1, 0.1, 0.6])
+    ours = KnifeDiscriminant(sparsity=2.0, start=start).fit(X, y == "a")
+    theirs = KnifeRegressor(sparsity=2.0, start=start).fit(X, coded)
+    assert_allclose(ours.weights_, theirs.weights_, atol=1e-10)
 
 
 def test_a_penalty_that_leaves_nothing_predicts_the_larger_class(rng):

@@ -111,7 +111,7 @@ def test_the_command_page_is_made_from_the_command(tmp_path, monkeypatch):
     monkeypatch.setattr(commands, "OUTPUT", tmp_path / "generated" / "commands.md")
     commands.write_reference()
     text = commands.OUTPUT.read_text(encoding="utf-8")
-    for name in ("select", "report", "path", "predict", "demo", "reproduce"):
+    for name in ("select", "report", "path", "predict", "demo"):
         assert f"## kernelknife {name}\n" in text
     assert "--target" in text
     assert "Usage: kernelknife select" in text

@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectFromModel
@@ -20,6 +21,7 @@ from sklearn.svm import SVC
 from threadpoolctl import threadpool_info
 
 from kernelknife import KnifeClassifier, KnifeRegressor
+from kernelknife._utils.versions import HAS_CALLBACKS
 from kernelknife.datasets import make_sinusoidal, make_skin_of_orange
 from kernelknife.kernels import KERNELS, RBF, Polynomial
 from kernelknife.losses import LOSSES
@@ -161,6 +163,31 @@ def test_integer_features(rng):
     assert_array_equal(model.get_support(indices=True), [1])
 
 
+def test_a_sparse_matrix_is_taken_as_an_array(orange):
+    X, y = orange
+    X = np.where(np.abs(X) > 0.5, X, 0.0)
+    model = KnifeClassifier(sparsity=3.0).fit(sparse.csr_array(X), y)
+    dense = KnifeClassifier(sparsity=3.0).fit(X, y)
+    assert_array_equal(model.weights_, dense.weights_)
+    assert_array_equal(model.predict(sparse.csc_matrix(X)), dense.predict(X))
+    with pytest.raises(ValueError, match="raise memory_budget"):
+        KnifeClassifier(memory_budget=1000).fit(sparse.csr_array(X), y)
+
+
+def test_class_weights_are_sample_weights(orange):
+    X, y = orange
+    keep = np.flatnonzero((y == 1) | (np.arange(len(y)) % 4 == 0))
+    X, y = X[keep], y[keep]
+    options = {"sparsity": 3.0}
+    s = np.where(y == 1, len(y) / (2 * (y == 1).sum()), len(y) / (2 * (y == 0).sum()))
+    expected = KnifeClassifier(**options).fit(X, y, s)
+    model = KnifeClassifier(class_weight="balanced", **options).fit(X, y)
+    assert_allclose(model.decision_function(X), expected.decision_function(X))
+    given = KnifeClassifier(class_weight={0: 3.0}, **options).fit(X, y, np.full(len(y), 2.0))
+    expected = KnifeClassifier(**options).fit(X, y, np.where(y == 0, 6.0, 2.0))
+    assert_allclose(given.decision_function(X), expected.decision_function(X))
+
+
 # -- several outputs, several classes ------------------------------------------------------
 
 
@@ -187,6 +214,18 @@ def test_several_classes_share_one_weight_vector(loss, rng):
         proba = model.predict_proba(X)
         assert_allclose(proba.sum(axis=1), 1.0)
         assert_array_equal(model.classes_[proba.argmax(axis=1)], model.predict(X))
+
+
+def test_only_the_logistic_loss_has_probabilities(orange):
+    X, y = orange
+    model = KnifeClassifier(loss="logistic", sparsity=1.0, alpha=0.1).fit(X, y)
+    proba = model.predict_proba(X)
+    assert_allclose(proba.sum(axis=1), 1.0)
+    assert_array_equal(proba[:, 1] > 0.5, model.decision_function(X) > 0)
+    model = KnifeClassifier(sparsity=3.0).fit(X, y)
+    assert not hasattr(model, "predict_proba")
+    with pytest.raises(AttributeError, match=r"predict_proba needs loss='logistic': SquaredHinge"):
+        model.predict_proba(X)
 
 
 # -- groups and costs ----------------------------------------------------------------------
@@ -260,6 +299,55 @@ def test_threads_may_share_a_problem(orange):
 # -- fitted state --------------------------------------------------------------------------
 
 
+def test_the_objective_is_that_of_the_returned_model(sinusoid):
+    X, y = sinusoid
+    model = KnifeRegressor(sparsity=3.0).fit(X, y)
+    residual = (y - model.predict(X)) / y.std()
+    Z = ((X - X.mean(axis=0)) / X.std(axis=0))[:, model.get_support()]
+    K = RBF()(Z, Z, model.weights_[model.get_support()] ** 2)
+    norm = model.dual_coef_[:, 0] @ K @ model.dual_coef_[:, 0]
+    assert_allclose(model.objective_, residual @ residual + norm + 3.0 * model.weights_.sum())
+    assert_allclose(model.history_[-1], model.objective_)
+    assert np.all(np.diff(model.history_) <= 0)
+    assert_allclose(model.objective_, min(history[-1] for _, history in model.starts_))
+
+
+def test_state_is_sparse_in_rows_and_columns(orange):
+    X, y = orange
+    model = KnifeClassifier(sparsity=4.0).fit(X, y)
+    margin = (2 * y - 1) * model.decision_function(X)
+    rows = model.support_vectors_rows_
+    assert_array_equal(rows, np.flatnonzero(margin < 1))
+    assert model.support_vectors_.shape == (len(rows), model.get_support().sum())
+    # Nothing but the selected columns is looked at.
+    Z = X.copy()
+    Z[:, ~model.get_support()] = 1e9
+    assert_allclose(model.decision_function(Z), model.decision_function(X))
+    assert len(pickle.dumps(model)) < 40_000, "no matrix of all rows is kept"
+
+
+def test_a_fit_that_did_not_converge_warns_the_caller(sinusoid):
+    with pytest.warns(ConvergenceWarning, match="KnifeRegressor did not converge") as seen:
+        model = KnifeRegressor(sparsity=3.0, max_iter=1, start="scaled").fit(*sinusoid)
+    assert not model.converged_
+    assert "max_iter reached" in str(seen[0].message)
+    assert "raise max_iter or tol" in str(seen[0].message)
+    if HAS_CALLBACKS:  # without, one frame less lies between
+        assert seen[0].filename == __file__
+
+
+def test_an_estimator_takes_over_the_columns_of_its_data(sinusoid):
+    X, y = sinusoid
+    model = KnifeRegressor(sparsity=5.0, feature_groups={"pair": [1, 2]})
+    model.fit(pd.DataFrame(X[:, :3], columns=list("abc")), y)
+    assert list(model.feature_names_in_) == list("abc")
+    assert model.feature_groups_ == {"a": ["a"], "pair": ["b", "c"]}
+    model.set_params(feature_groups=None).fit(X, y)
+    assert model.n_features_in_ == X.shape[1]
+    for name in ("feature_names_in_", "feature_groups_"):
+        assert not hasattr(model, name), "what an earlier fit has left"
+
+
 def test_pickle_and_clone(orange):
     X, y = orange
     model = KnifeClassifier(kernel=Polynomial(degree=3), sparsity=4.0).fit(X, y)
@@ -324,9 +412,9 @@ def test_progress_bar_and_silence(sinusoid, capfd, callbacks):
 
 @pytest.mark.usefixtures("callbacks")
 def test_a_callback_can_stop_the_fit(sinusoid):
-    class StopAtThree:
-        def __init__(self):
-            self.seen = 0
+    class Stop:
+        def __init__(self, after):
+            self.after, self.seen = after, 0
 
         def setup(self, estimator, context):
             pass
@@ -339,12 +427,18 @@ def test_a_callback_can_stop_the_fit(sinusoid):
 
         def on_fit_task_end(self, estimator, context):
             self.seen += context.task_name == "iteration"
-            return self.seen >= 3
+            return self.seen >= self.after
 
-    model = KnifeRegressor(sparsity=5.0, start="scaled").set_callbacks(StopAtThree())
+    model = KnifeRegressor(sparsity=5.0, start="scaled")
+    watch, stop = Stop(after=np.inf), Stop(after=3)
+    to_the_end = clone(model).set_callbacks(watch).fit(*sinusoid)
+    assert to_the_end.n_iter_ == watch.seen > 3
     with pytest.warns(ConvergenceWarning, match="stopped by callback"):
-        model.fit(*sinusoid)
-    assert model.n_iter_ <= 3
+        model.set_callbacks(stop).fit(*sinusoid)
+    assert stop.seen == 3, "it is asked before every step"
+    # The result is that of the last step, on the way to the other.
+    assert_allclose(model.history_, to_the_end.history_[: stop.seen])
+    assert to_the_end.objective_ < model.objective_
 
 
 def test_many_genes_few_samples(rng):

@@ -260,7 +260,7 @@ def test_a_row_of_weight_zero_is_no_row(kind, data, loss, rng):
     assert_allclose(kind.predict(weighted, X), kind.predict(removed, X), **CLOSE)
 
 
-# -- columns that say nothing ---------------------------------------------------------------------
+# -- columns without information ------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0 / 3.0, 1e6])

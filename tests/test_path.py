@@ -1,4 +1,4 @@
-"""Feature paths: where they go, what they say, and how to ask for a model."""
+"""Feature paths: where they go, what they hold, and how to ask for a model."""
 
 import dataclasses
 import pickle
@@ -53,7 +53,7 @@ def test_ranking_finds_the_true_features(path):
     assert set(np.argsort(path.ranking)[:5]) == set(range(5))
 
 
-def test_ranking_by_survival_then_weight():
+def test_ranking_by_elimination_order_then_weight():
     weights = np.array([[0.5, 0.5, 0.2, 0.0], [0.4, 0.3, 0.1, 0.0], [0.0, 0.0, 0.1, 0.0]])
     assert_array_equal(rank_features(weights), [2, 3, 1, 4])
 
@@ -133,7 +133,7 @@ def test_classes_by_the_target_and_by_the_loss():
     path = knife_path(X, y, loss=SquaredHinge(), sparsities=5)
     assert isinstance(path.model(0), KnifeClassifier)
     assert knife_path(X, np.where(y, "a", "b"), sparsities=5).task == "classification"
-    # More whole numbers than there would be classes are a number, and the result says so.
+    # Whole numbers of more than ten values are a regression, and the result names it.
     counts = np.random.default_rng(0).poisson(30, size=80)
     assert knife_path(X, counts, sparsities=5).task == "regression"
     assert knife_path(X, counts.astype(float), sparsities=5).task == "regression"

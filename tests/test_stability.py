@@ -1,4 +1,4 @@
-"""Stability selection: planted features, promises, and everything that a half must respect."""
+"""Stability selection: planted features, bounds, and what half-samples must respect."""
 
 import numpy as np
 import pandas as pd
@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from kernelknife import KnifeClassifier, KnifeRegressor, KnifeRegressorCV, KnifeStability
-from kernelknife._error_rates import error_bound
+from kernelknife._error_rates.bounds import error_bound
 from kernelknife.datasets import make_skin_of_orange
 
 
@@ -23,6 +23,19 @@ def table():
 @pytest.fixture(scope="module")
 def fitted(table):
     return KnifeStability(n_pairs=10, random_state=0).fit(*table)
+
+
+@pytest.fixture
+def half_samples(monkeypatch):
+    """Rank columns by their position instead of following paths; return all half-samples."""
+    seen = []
+
+    def rank(spec, X, y, half_samples, **_):
+        seen.extend(half_samples)
+        return np.tile(np.arange(1, X.shape[1] + 1), (len(half_samples), 1))
+
+    monkeypatch.setattr("kernelknife.stability.rank_half_samples", rank)
+    return seen
 
 
 def test_planted_features_are_selected_and_the_bound_is_the_formula(fitted):
@@ -89,31 +102,34 @@ def test_near_copies_share_their_votes_if_asked():
     assert together.units_[0] == together.units_[1]
     assert together.support_[[0, 1]].all()
     assert (together.ranks_[:, together.units_[0]] == 1).all()
-    # On their own, copies take turns in coming first.
+    # On their own, one or the other copy comes first.
     assert (apart.ranks_[:, :2] == 1).any(axis=1).all()
     assert not (apart.ranks_[:, 0] == 1).all()
 
 
-def test_rows_of_a_group_stay_in_one_half(table, monkeypatch):
+def test_correlated_columns_that_the_estimator_groups_have_one_vote():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(100, 6))
+    X[:, 4] = X[:, 1] + 0.05 * rng.normal(size=100)
+    y = np.sin(2 * X[:, 1]) + 0.2 * rng.normal(size=100)
+    model = KnifeStability(KnifeRegressor(feature_groups="correlated"), n_pairs=4).fit(X, y)
+    assert model.n_units_ == 5
+    assert model.units_[1] == model.units_[4]
+    assert (model.ranks_[:, model.units_[1]] == 1).all()
+
+
+def test_rows_of_a_group_stay_in_one_half_sample(table, half_samples):
     X, y = table
-    seen = []
-    monkeypatch.setattr(
-        "kernelknife.stability._rank_on_half",
-        lambda template, X, y, rows, task: seen.append(rows) or np.arange(1, X.shape[1] + 1),
-    )
     groups = np.repeat(np.arange(24), 5)
     KnifeStability(n_pairs=3).fit(X, y, groups=groups)
-    assert len(seen) == 6
-    for first, second in zip(seen[::2], seen[1::2], strict=True):
+    assert len(half_samples) == 6
+    for first, second in zip(half_samples[::2], half_samples[1::2], strict=True):
         assert not set(groups[first]) & set(groups[second])
         assert len(first) + len(second) == 120
 
 
-def test_given_votes_raise_the_threshold(table, monkeypatch):
-    monkeypatch.setattr(
-        "kernelknife.stability._rank_on_half",
-        lambda template, X, y, rows, task: np.arange(1, X.shape[1] + 1),
-    )
+@pytest.mark.usefixtures("half_samples")
+def test_given_votes_raise_the_threshold(table):
     X, y = table
     model = KnifeStability(n_votes=6, n_pairs=50).fit(X, y)
     assert model.n_votes_ == 6
@@ -124,15 +140,12 @@ def test_given_votes_raise_the_threshold(table, monkeypatch):
     assert strict.error_bound_ <= 0.1
 
 
-def test_few_columns_get_more_votes_and_a_stricter_threshold(table, monkeypatch):
-    monkeypatch.setattr(
-        "kernelknife.stability._rank_on_half",
-        lambda template, X, y, rows, task: np.arange(1, X.shape[1] + 1),
-    )
+@pytest.mark.usefixtures("half_samples")
+def test_few_columns_get_more_votes_and_a_stricter_threshold(table):
     X, y = table
     wide = np.random.default_rng(0).normal(size=(len(X), 110))
-    settings = [KnifeStability().fit(data, y) for data in (X, wide)]
-    assert [(model.n_votes_, model.threshold_) for model in settings] == [(5, 0.9), (10, 0.75)]
+    models = [KnifeStability().fit(data, y) for data in (X, wide)]
+    assert [(model.n_votes_, model.threshold_) for model in models] == [(5, 0.9), (10, 0.75)]
     assert KnifeStability(threshold=0.75).fit(X, y).n_votes_ == 3
 
 
@@ -162,8 +175,24 @@ def test_copies_are_pointed_out(table):
     KnifeStability(n_pairs=2, cluster_correlation=0.99).fit(X, y)
 
 
+@pytest.mark.usefixtures("half_samples")
+def test_memory_that_a_half_sample_lacks_is_warned_of(table):
+    X, y = table
+    KnifeStability(KnifeRegressor(memory_budget=8 * 60**2)).fit(X, y)
+    with pytest.warns(UserWarning, match="for one kernel matrix of 60 rows"):
+        KnifeStability(KnifeRegressor(memory_budget=8 * 59**2)).fit(X, y)
+
+
+def test_the_estimator_and_its_random_state_stay_as_they_are(table):
+    state = np.random.RandomState(0)
+    model = KnifeRegressor(random_state=state, tol=1e-3)
+    KnifeStability(model, n_pairs=2).fit(*table)
+    assert not [name for name in vars(model) if name.endswith("_")]
+    assert state.randint(2**31) == np.random.RandomState(0).randint(2**31)
+
+
 CASES = {
-    "two halves": ({}, slice(6), None),
+    "two half-samples": ({}, slice(6), None),
     "has one row": ({}, slice(None), "lonely class"),
     "4 groups": ({}, slice(None), "two groups"),
     "no threshold promises": ({"max_false": 1e-4}, slice(None), None),
@@ -192,7 +221,7 @@ def test_bad_input_gets_a_sentence(table, message):
         KnifeStability(**options).fit(X, y, groups=groups)
 
 
-def test_a_class_in_one_group_is_lost_by_a_half():
+def test_a_class_in_one_group_is_missing_in_a_half_sample():
     rng = np.random.default_rng(0)
     X, groups = rng.normal(size=(40, 4)), np.repeat(np.arange(8), 5)
     y = np.where(groups == 0, "rare", np.where(groups % 2, "odd", "even"))

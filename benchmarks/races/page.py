@@ -20,7 +20,7 @@ RESULTS = ROOT / "benchmarks" / "results"
 PAGE = ROOT / "docs" / "benchmarks.md"
 PICTURES = ROOT / "docs" / "images"
 OURS, OURS_CV = "kernelknife path", "kernelknife CV"
-# The default path races; what else is ours is shown, and is no peer of it.
+# The default path is compared with peers; the other methods of ours are shown, and are no peers.
 ALSO_OURS = (OURS_CV, "kernelknife path, ANOVA")
 NEAR = 0.05  # methods whose recall is within this of the best count as equally good
 SOLVED = 0.9  # recall from which on a problem counts as solved
@@ -189,8 +189,8 @@ def recall_of_peers_claim(races):
     compared = behind(races)
     level = [problem for problem, better in compared if not better]
     return (
-        f"Recall at least that of every peer, on the same seeds, wherever any peer exceeds {GOOD}",
-        f"on {len(level)} of {len(compared)} such problems",
+        f"Our recall is at least that of every peer, on the same seeds, if any peer exceeds {GOOD}",
+        f"true on {len(level)} of {len(compared)} such problems",
         len(level) == len(compared),
     )
 
@@ -199,7 +199,7 @@ def full_recall_claim(races):
     names = ("orange, 6 noise", "orange, 46 noise", "sinusoidal, 5 noise")
     recalls = [races.mean(OURS, races.named(name), "recall") for name in names]
     return (
-        "Recall 1.00 on orange with 6 and 46 and sinusoidal with 5 noise features",
+        "Our recall is 1.00 on orange with 6 and 46 and on sinusoidal with 5 noise features",
         ", ".join(f"{recall:.2f}" for recall in recalls),
         all(recall == 1.0 for recall in recalls),
     )
@@ -211,7 +211,7 @@ def fastest_claim(races):
     return (
         f"Among methods within {NEAR} of the best recall, our path is the fastest on two thirds of "
         "the problems",
-        f"on {len(first)} of {len(times)}",
+        f"true on {len(first)} of {len(times)}",
         len(first) >= 2 * len(times) / 3,
     )
 
@@ -227,7 +227,7 @@ def gpytorch_claim(races):
         ratio = races.seconds(stopped, problem) / ours
         stopped_ratios.append(f"{ratio:.1f} (recall {recall:.2f})")
     return (
-        "At least 10 times faster than GPyTorch ARD on orange 46 and sinusoidal 95",
+        "Our path is at least 10 times faster than GPyTorch ARD on orange 46 and sinusoidal 95",
         " and ".join(f"{ratio:.1f}" for ratio in ratios)
         + " times against the fit to convergence; against the one stopped after 50 steps "
         + " and ".join(stopped_ratios),
@@ -259,7 +259,7 @@ def short_sentences(races, small):
 
 
 def summary_table(races, most=10):
-    """Return the methods that solve most problems, with their times."""
+    """Return the table of the methods that solve most problems, with their times."""
     shown = [problem for problem in races.problems if problem[2]]
     lines = []
     for method in races.methods:
@@ -323,7 +323,7 @@ def speed_table(races):
             )
         )
     return table(
-        ("problem", "our recall", "seconds", "fastest other as good", "seconds", "others as good"),
+        ("problem", "our recall", "seconds", "fastest equal", "seconds", "number of equals"),
         rows,
     )
 
@@ -402,7 +402,7 @@ def cost_table(races):
         (
             "method",
             "runs",
-            "not done in time",
+            "not finished in time",
             "median s",
             "slowest problem s",
             "peak MiB",
@@ -429,7 +429,7 @@ def failures(races):
 def settings():
     """Return the table of methods and their settings."""
     return table(
-        ("method", "package", "what it is", "settings and reason"),
+        ("method", "package", "what it is", "parameters and reasons"),
         [
             (m.name, m.package, m.run.__doc__.split("\n")[0], m.settings)
             for m in peers.METHODS.values()
@@ -456,8 +456,8 @@ def grid_section():
         groups[row["kernel"], row["loss"]].append(row)
     lines = []
     for (kernel, loss), members in groups.items():
-        ours = np.array([float(r["solves_eliminate"]) for r in members])
-        theirs = np.array([float(r["solves_alternate"]) for r in members])
+        ours = np.array([float(r["factorizations_eliminate"]) for r in members])
+        theirs = np.array([float(r["factorizations_alternate"]) for r in members])
         a = np.array([float(r["objective_eliminate"]) for r in members])
         b = np.array([float(r["objective_alternate"]) for r in members])
         lines.append(
@@ -475,7 +475,7 @@ def grid_section():
     head = (
         "kernel",
         "loss",
-        "settings",
+        "fits",
         "eliminate",
         "alternate",
         "ratio",
@@ -486,19 +486,19 @@ def grid_section():
 
 
 def evaluation_section():
-    """Return sentences about the cost of one value and gradient, one for each kernel."""
-    words = {"rbf": "with the Gaussian kernel", "anova": "with the ANOVA kernel"}
+    """Return sentences on the cost of one value and gradient, one for each kernel."""
+    names = {"rbf": "the Gaussian kernel", "anova": "the ANOVA kernel"}
     sentences = []
-    for kernel, said in words.items():
+    for kernel, name in names.items():
         rows = [r for r in read("evaluation_cost") if r["kernel"] == kernel]
         rows = [r for r in rows if r["what"].startswith("value and gradient")]
         bare, ours = (np.median([float(r[key]) for r in rows]) for key in ("bare_s", "ours_s"))
         sentences.append(
-            f"One value and gradient {said} at {rows[0]['n']} x {rows[0]['p']} takes {ours:.3f} s. "
-            f"Its bare BLAS and LAPACK calls take {bare:.3f} s in the same run, so the ratio is "
-            f"{ours / bare:.2f}."
+            f"One value and gradient with {name} at {rows[0]['n']} x {rows[0]['p']} takes "
+            f"{ours:.3f} s. Its bare BLAS and LAPACK calls take {bare:.3f} s in the same run, so "
+            f"the ratio is {ours / bare:.2f}."
         )
-    return " ".join(sentences) + " The figures are those of `benchmarks/evaluation_cost.py`."
+    return " ".join(sentences) + " These numbers are from `benchmarks/evaluation_cost.py`."
 
 
 def found_afresh(problem):
@@ -645,7 +645,7 @@ def render():
         verdicts=verdicts(races, small),
         recalls=recalls,
         legend=legend,
-        lost=lost_lines or "Nowhere.",
+        lost=lost_lines or "None.",
         floor=floor_sentence(races, small),
         speed=speed_table(races),
         errors=error_table(races),

@@ -1,10 +1,10 @@
-"""The methods that race, each with its settings and the reason for them.
+"""The methods of the benchmark, each with its parameters and the reasons for them.
 
 Every method is given the same standardized features (and, in a regression, the same standardized
-target), the seed, the number of threads, and ``k``, the number of features asked for: methods that
-must be told how many to pick are told the truth. It returns an :class:`Outcome`.
+target), the seed, the number of threads, and ``k``, the number of features to find: methods that
+need this number as a parameter are given the truth. It returns an :class:`Outcome`.
 
-Where the authors recommend a setting, in their documentation or README, it is used as it stands;
+Parameters that the authors recommend, in their documentation or README, are used without change;
 where they leave it open, the choice favors the method, and the docstring says why. The first line
 of a docstring is the method, the second paragraph its settings and their reason; both are printed
 in the documentation.
@@ -18,7 +18,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a method says: the larger a score, the more a feature matters.
+    """The result of a method: the larger a score, the more a feature matters.
 
     ``selected`` is a mask where the method itself decides how many to keep; ``predict`` is its own
     predictor, on features standardized like those of the fit.
@@ -70,11 +70,11 @@ def _centers(race):
 
 @method("kernelknife path", "kernelknife")
 def knife_path_(race, seed, threads):
-    """A whole path of 50 penalties, ranked by how long a feature survives; no cross-validation.
+    """A whole path of 50 penalties, ranked by elimination order, without cross-validation.
 
-    Defaults: Gaussian kernel, squared loss or squared hinge, the portfolio of starts; from 1,000
-    rows on 200 centers, as the guide to long tables advises. Its predictor is the model of the
-    path with k features; it makes no selection of its own.
+    Defaults: Gaussian kernel, squared loss or squared hinge, several starts; from 1,000 rows on
+    200 centers. Its predictor is the model of the path with k features; it makes no selection of
+    its own.
     """
     from kernelknife import knife_path
 
@@ -84,7 +84,7 @@ def knife_path_(race, seed, threads):
 
 @method("kernelknife path, ANOVA", "kernelknife")
 def anova_path(race, seed, threads):
-    """The same path with the kernel of separate effects and their pairs.
+    """The same path with the kernel of main effects and interactions of pairs.
 
     ``Anova()`` with its defaults, otherwise as above.
     """
@@ -96,7 +96,7 @@ def anova_path(race, seed, threads):
 
 @method("kernelknife CV", "kernelknife")
 def knife_cv(race, seed, threads):
-    """Path, penalty and alpha chosen by cross-validation: what a user gets from ``fit``.
+    """Kernel and penalties chosen by cross-validation: what a user gets from ``fit``.
 
     Defaults of KnifeClassifierCV and KnifeRegressorCV, centers as above.
     """
@@ -112,7 +112,7 @@ def knife_cv(race, seed, threads):
 
 @method("univariate F", "scikit-learn")
 def univariate_f(race, seed, threads):
-    """F test of each feature on its own; keeps what passes a false discovery rate.
+    """F test of each feature on its own, selected at a false discovery rate.
 
     SelectFdr at its default level, 0.05. It has no predictor.
     """
@@ -164,7 +164,7 @@ def rfe_svm(race, seed, threads):
     """Recursive elimination by the weights of a linear SVM.
 
     RFE down to k features, one at a time up to 50 features and a tenth of those left at a time
-    beyond (Guyon and others, 2002, remove chunks while many are left); SVC or SVR, linear, C = 1.
+    beyond (Guyon and others, 2002, remove chunks of many features); SVC or SVR, linear, C = 1.
     """
     from sklearn.svm import SVC, SVR
 
@@ -209,11 +209,11 @@ def sequential(race, seed, threads):
 
 @method("GP ARD, scikit-learn", "scikit-learn")
 def gaussian_process(race, seed, threads):
-    """A Gaussian process with one length per feature; a short length is an important feature.
+    """A Gaussian process with one length scale per feature, short for an important feature.
 
     As in the user guide: constant times RBF, plus white noise in a regression, marginal likelihood
-    by L-BFGS. The lengths start at the root of the number of features and not at 1, from where the
-    kernel of many features is the identity and nothing moves.
+    by L-BFGS. The length scales start at the square root of the number of features and not at 1,
+    where the kernel of many features is the identity and the gradient vanishes.
     """
     from sklearn.gaussian_process import GaussianProcessClassifier, GaussianProcessRegressor
     from sklearn.gaussian_process.kernels import RBF, WhiteKernel
@@ -269,10 +269,10 @@ def permutation_svm(race, seed, threads):
 
 @method("HSIC lasso", "pyHSICLasso")
 def hsic_lasso(race, seed, threads):
-    """Lasso on the dependence measured by kernels, one Gaussian kernel per feature.
+    """Lasso on kernel dependence measures, one Gaussian kernel per feature.
 
-    The full method (B = 0), which its README advises where memory allows, and not the block
-    approximation that is its default; the number of features is k. No predictor.
+    The full method (B = 0), which its README advises if memory suffices, and not the block
+    approximation that is its default; the number of features is k. It has no predictor.
     """
     from pyHSICLasso import HSICLasso
 
@@ -346,14 +346,14 @@ def _labeled(race, scores):
 
 @method("GPyTorch ARD", "gpytorch")
 def gpytorch_ard(race, seed, threads):
-    """An exact Gaussian process with one length per feature, fitted to convergence.
+    """An exact Gaussian process with one length scale per feature, fitted to convergence.
 
     The regression tutorial's model and optimizer (ScaleKernel of an RBFKernel with ard_num_dims,
     Adam, rate 0.1) with up to 500 steps, until 20 gain less than 0.001: the 50 steps of the
-    tutorial, which has one feature, leave fifty lengths on their way (next row). The lengths start
-    at the root of the number of features, for the reason given with scikit-learn's. Classes are
-    regressed as -1 and 1: in trials that found more features of the skin of the orange than the
-    tutorial's Dirichlet likelihood did (3 draws with 46 of noise: all, against three quarters).
+    tutorial, which has one feature, are too few for fifty length scales (next row). These start at
+    the square root of the number of features, for the reason given with scikit-learn's. Classes are
+    regressed as -1 and 1: in trials this found more features of the skin of the orange than the
+    tutorial's Dirichlet likelihood (3 draws with 46 of noise: all, against three quarters).
     """
     return _gpytorch(race, seed, 500, 20)
 
@@ -369,14 +369,14 @@ def gpytorch_short(race, seed, threads):
 
 @method("MAP-SAAS", "botorch")
 def map_saas(race, seed, threads):
-    """A Gaussian process whose prior pushes most lengths to infinity.
+    """A Gaussian process whose prior drives most length scales to infinity.
 
     EnsembleMapSaasSingleTaskGP with its four global shrinkages, fitted by fit_gpytorch_mll, inputs
-    scaled to the unit cube and outcomes standardized, as the documentation asks. The score is the
-    median inverse length of the ensemble. Classes are regressed as -1 and 1: it has no likelihood
-    for them. Its prior has an open defect (botorch#3360): the global shrinkage stands on the other
-    side of the fraction than in the method's paper and in botorch's fully Bayesian model, so read
-    its figures with that in mind.
+    scaled to the unit cube and outcomes standardized, as the documentation requires. The score is
+    the median inverse length scale of the ensemble. Classes are regressed as -1 and 1: it has no
+    likelihood for them. Its prior has an open defect (botorch#3360): the global shrinkage enters as
+    its inverse, compared with the method's paper and with botorch's fully Bayesian model, which may
+    affect its results.
     """
     import torch
     from botorch.fit import fit_gpytorch_mll
@@ -404,8 +404,8 @@ def himalaya_kernels(race, seed, threads):
     """Multiple-kernel ridge with one Gaussian kernel per feature, weights by cross-validation.
 
     MultipleKernelRidgeCV with the "hyper_gradient" solver, which its documentation advises beyond
-    about 20 kernels, and "random_search" below; other settings as they are. Gamma is 1, the scale
-    of one standardized feature. The score is the weight of the kernel; classes as -1 and 1.
+    about 20 kernels, and "random_search" below; otherwise defaults. Gamma is 1, the scale of one
+    standardized feature. The score is the weight of the kernel. Classes are -1 and 1.
     """
     from himalaya.kernel_ridge import MultipleKernelRidgeCV
 
@@ -452,11 +452,11 @@ def _xrfm(race, seed, diagonal):
 
 @method("xRFM", "xrfm")
 def xrfm_full(race, seed, threads):
-    """A kernel model that feeds the average gradient outer product back into its metric.
+    """A kernel model whose metric is updated by the average gradient outer product.
 
     The package's defaults: Laplace kernel ("l2"), bandwidth 10, regularization 0.001, five
     iterations; a fifth of the rows held out to choose among them by the squared error, features
-    standardized, as in the README. Classes as -1 and 1. The score is the diagonal of the matrix.
+    standardized, as in the README. Classes are -1 and 1. The score is the diagonal of the metric.
     """
     return _xrfm(race, seed, False)
 
@@ -465,7 +465,7 @@ def xrfm_full(race, seed, threads):
 def xrfm_diagonal(race, seed, threads):
     """The same with a diagonal metric.
 
-    ``diag=True``: one weight per feature is closer to what is asked for here.
+    ``diag=True``: one weight per feature is closer to the purpose of this comparison.
     """
     return _xrfm(race, seed, True)
 
@@ -477,8 +477,8 @@ def xrfm_diagonal(race, seed, threads):
 def ebm(race, seed, threads):
     """Explainable boosting: shape functions of single features and of pairs.
 
-    Defaults, pairwise interactions included. A feature's score is the importance of its own term
-    plus that of the pairs it is in.
+    Defaults, which include pairwise interactions. A feature's score is the importance of its own
+    term plus that of its pairs.
     """
     from interpret.glassbox import ExplainableBoostingClassifier, ExplainableBoostingRegressor
 
@@ -493,10 +493,10 @@ def ebm(race, seed, threads):
 
 @method("Boruta", "Boruta")
 def boruta(race, seed, threads):
-    """Random forests against shuffled copies of the features.
+    """Random forests, with permuted copies of the features for comparison.
 
-    The README's settings: forests of depth 5 with balanced classes, n_estimators = "auto", 100
-    iterations. Its selection is what it confirms; the mean importance tells equal ranks apart.
+    The README's parameters: forests of depth 5 with balanced classes, n_estimators = "auto", 100
+    iterations. Its selection is the confirmed features; the mean importance breaks ties of ranks.
     """
     from boruta import BorutaPy
 
@@ -512,11 +512,11 @@ def boruta(race, seed, threads):
 
 @method("LassoNet", "lassonet")
 def lassonet_path(race, seed, threads):
-    """A network with a linear skip layer whose lasso penalty switches features off, as a path.
+    """A network with a linear skip layer whose lasso penalty eliminates features, as a path.
 
     Defaults: one hidden layer of 100, M = 10, penalty raised by 2 % at a time. The score is the
-    penalty at which a feature leaves; its selection and predictor are those of the point of the
-    path with the lowest loss on the rows that it holds out itself.
+    penalty at which a feature is eliminated; its selection and predictor are those of the point of
+    the path with the lowest loss on the rows that it holds out itself.
     """
     from lassonet import LassoNetClassifier, LassoNetRegressor
 
@@ -549,10 +549,10 @@ def _restore_collections():
 def stochastic_gates(race, seed, threads):
     """A network with a stochastic gate on every feature.
 
-    It asks `collections` for what moved to `collections.abc` in Python 3.10; the names are put back
-    while it runs. The authors' examples. Regression: layers 500, 50, 10, lam = 0.1, 3,000 epochs;
-    classification: layers 60, 20, lam = 0.5, 5,000 epochs; tanh, SGD at rate 0.1 on all rows at
-    once. The score is the gate, the selection the gates that are open.
+    It needs names of `collections` that moved to `collections.abc` in Python 3.10; they are
+    restored while it runs. Parameters are those of the authors' examples. Regression: layers 500,
+    50, 10, lam = 0.1, 3,000 epochs; classification: layers 60, 20, lam = 0.5, 5,000 epochs; tanh,
+    SGD at rate 0.1 on all rows at once. The score is the gate, the selection the open gates.
     """
     import torch
 
@@ -595,7 +595,7 @@ def stochastic_gates(race, seed, threads):
 
 @method("MultiSURF", "skrebate")
 def multisurf(race, seed, threads):
-    """Nearest neighbors of a Relief kind: features that differ between near rows of other classes.
+    """A Relief method: features that differ between neighboring rows of different classes.
 
     Defaults. It scores every feature; it has neither a selection nor a predictor of its own.
     """
@@ -627,10 +627,9 @@ def mrmr_(race, seed, threads):
 def ipss_boosting(race, seed, threads):
     """Integrated path stability selection over importances of gradient boosting.
 
-    Defaults, which choose between regression and classification by themselves. The score is the
-    expected number of false positives with its sign turned, and where these are equal the q-value;
-    the selection has a false discovery rate of 0.1, as in the package's examples. It has no
-    predictor.
+    Defaults, which infer regression or classification. The score is the negative expected number
+    of false positives, and the q-value breaks ties; the selection has a false discovery rate of
+    0.1, as in the package's examples. It has no predictor.
     """
     from ipss import ipss
 

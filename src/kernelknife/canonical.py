@@ -4,16 +4,18 @@ A pair of scores ``f(x)`` and ``g(y)`` goes together if each is predicted well f
 table: up to their scales, ``f`` is the kernel ridge regression of ``g`` on the first table and
 ``g`` that of ``f`` on the second. At fixed weights the best pair is the leading singular pair of
 the two smoothers, which is regularized kernel canonical correlation. The weights are found by
-turns: those of a table by the regression of the other table's scores, with a penalty on their sum.
-A column cannot make up the target that it has to explain, so that the turns do not collapse.
+alternation: those of a table by the regression of the other table's scores, with a penalty on their
+sum. A column cannot make up the target that it has to explain, so that the alternation does not
+collapse.
 
 A pair of columns that go together do so in many functions, which are canonical pairs as well. So
-that a second pair has something else to tell, everything is taken out of both tables that the
+that a second pair has something else to show, everything is taken out of both tables that the
 smoothers of the earlier pairs explain, not only their scores.
 """
 
 import warnings
-from typing import Any
+from functools import partial
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
@@ -23,32 +25,34 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from kernelknife._components.alternation import (
     Pair,
     Side,
+    Sides,
+    Tables,
     canonical_pairs,
     correlate,
-    next_pair,
+    find_pairs,
     pairs_at,
+    permutation_tests,
 )
-from kernelknife._components.eigenproblems import (
-    check_fixed_weights,
-    check_penalty,
-    expand_columns,
-    make_regressor,
-    seen_columns,
-    table_job,
-)
+from kernelknife._components.pair_path import follow_pairs
+from kernelknife._engine import FitSpec, Model
+from kernelknife._engine.data import refuse_lazy_rows
 from kernelknife._engine.data.arrays import ArrayRows
-from kernelknife._engine.data.opening import refuse_lazy_rows
-from kernelknife._engine.model import Model
+from kernelknife._table_base import check_weights, open_table, refuse_options
 from kernelknife._utils.checks import check_number
 from kernelknife._utils.inputs import FLOATS
-from kernelknife._utils.progress import Task, root_task
+from kernelknife._utils.progress import Progress, root_progress
 from kernelknife._utils.seeds import draw_seed
 from kernelknife._utils.threads import limited_blas
 from kernelknife._utils.versions import CallbackSupportMixin, with_callbacks
-from kernelknife.canonical_path import CCAPathResult, follow_pairs
+from kernelknife.canonical_path import CCAPathResult
+from kernelknife.kernels import check_kernel
 from kernelknife.path import check_sparsities
 
 __all__ = ["KnifeCCA", "canonical_pairs", "knife_cca_path"]
+
+Specs = tuple[FitSpec, FitSpec]
+OF_EACH_TABLE = ("kernel", "alpha", "sparsity", "feature_groups", "feature_costs")
+FEWEST_ROWS = 3  # to find a pair on, and to test its correlation on
 
 
 class KnifeCCA(
@@ -76,8 +80,8 @@ class KnifeCCA(
         Weights of both tables to keep as they are instead of learning them: all pairs then come
         from one regularized kernel canonical correlation analysis.
     hold_out : float, default=0.25
-        Share of the rows on which the correlation is judged: the pairs are found without these
-        rows, and then once more with all of them. 0 leaves the judgment out.
+        Share of the rows on which the correlation is tested: the pairs are found without these
+        rows, and then once more with all of them. 0 leaves the test out.
     n_permutations : int, default=999
         Permutations of the held-out rows that the p-values are made of.
     feature_groups, feature_costs : pair, default=None
@@ -106,7 +110,7 @@ class KnifeCCA(
     sparsities_ : ndarray of shape (n_components, 2)
         The penalties.
     n_iter_ : int
-        Most turns between the tables that a pair took.
+        Most rounds of the alternation that a pair took.
     n_features_in_, n_y_features_in_ : int
         Numbers of columns that ``fit`` saw.
     feature_names_in_, y_feature_names_in_ : ndarray of str
@@ -179,7 +183,7 @@ class KnifeCCA(
     # -- fitting ----------------------------------------------------------------------
 
     @with_callbacks
-    def fit(self, X: Any, y: Any) -> "KnifeCCA":
+    def fit(self, X: Any, y: Any) -> Self:
         """Find the columns of two tables that go together.
 
         Parameters
@@ -194,38 +198,44 @@ class KnifeCCA(
         self : object
             The fitted estimator.
         """
-        self._check_parameters()
-        tables = self._check_tables(X, y)
-        seed = draw_seed(self.random_state)
-        n = len(tables[0])
-        n_held_out = round(self.hold_out * n) if self.weights is None else 0
-        with limited_blas(n), root_task(self, total=None) as task:
-            if n_held_out:
-                self._judge(tables, n_held_out, seed, task)
-            sides = self._open(tables, seed)
-            self._publish(self._find_pairs(sides, seed, task), sides)
-        return self
+        specs, tables = self._specifications(), self._open(X, y)
+        with limited_blas(tables[0].shape[0]), root_progress(self, total=None) as progress:
+            tests = None
+            if self.weights is None:
+                tests = self._test_held_out(specs, tables, progress)
+                sides = _make_sides(specs, tables)
+                pairs = find_pairs(sides, self.n_components, progress)
+            else:
+                sides = _make_sides(specs, tables)
+                given = zip(_both(self.weights, "weights"), sides, strict=True)
+                weights = [check_weights(values, side.setup.data) for values, side in given]
+                pairs = pairs_at(sides, weights, self.n_components)
+        return self._set_fitted(sides, pairs, tests)
 
-    def _check_parameters(self) -> None:
+    def _specifications(self) -> Specs:
+        """Return what the parameters ask for of either table, checked."""
         check_number(self.n_components, "n_components", low=1, integer=True)
-        for penalty in _both(self.sparsity, "sparsity"):
-            check_penalty(penalty)
         check_number(self.hold_out, "hold_out")
         if self.hold_out >= 1.0:
             raise ValueError(f"hold_out must be a share of the rows below 1, got {self.hold_out}.")
         check_number(self.n_permutations, "n_permutations", low=1, integer=True)
+        seed = draw_seed(self.random_state)
 
-    def _check_tables(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Return both tables as arrays; takes over the names of their columns."""
-        for name in ("held_out_correlations_", "p_values_", "y_feature_names_in_"):
-            self.__dict__.pop(name, None)  # of an earlier fit
-        refuse_lazy_rows(X, type(self).__name__)
+        def of_table(which: int) -> FitSpec:
+            own = {name: _both(getattr(self, name), name)[which] for name in OF_EACH_TABLE}
+            own["kernel"] = check_kernel(own["kernel"])
+            return FitSpec.from_estimator(self, seed=seed, **own)
+
+        return of_table(0), of_table(1)
+
+    def _open(self, X: Any, y: Any) -> Tables:
+        """Return the rows of both tables."""
         if y is None:
             raise ValueError(
                 "requires y to be passed, but the target y is None: it is the second table."
             )
+        rows = open_table(self, X)
         refuse_lazy_rows(y, type(self).__name__)
-        X = validate_data(self, X, dtype=FLOATS, ensure_all_finite=False)
         names = getattr(y, "columns", None)
         y = _second_table(y)
         if len(y) > 1 and (y == y[0]).all():
@@ -233,102 +243,60 @@ class KnifeCCA(
                 f"All {y.shape[1]} column(s) of y, the second table, are constant: there is "
                 "nothing to select from."
             )
-        if len(X) != len(y):
+        if rows.shape[0] != len(y):
             raise ValueError(
-                f"X has {len(X)} rows and y has {len(y)}: both tables must describe the same rows, "
-                "in the same order."
+                f"X has {rows.shape[0]} rows and y has {len(y)}: both tables must describe the "
+                "same rows, in the same order."
             )
-        if names is not None:
-            self.y_feature_names_in_ = np.asarray(names, dtype=object)
-        self.n_y_features_in_ = y.shape[1]
-        return X, y
+        names = None if names is None else np.asarray(names, dtype=object)
+        return rows, ArrayRows(y, names=names)
 
-    def _side(self, which: int, table: np.ndarray, seed: int | None) -> Side:
-        """Return a table, ready for regressions."""
-        own = {
-            name: _both(getattr(self, name), name)[which]
-            for name in ("kernel", "alpha", "feature_groups", "feature_costs")
-        }
-        template = KnifeCCA(**{**self.get_params(deep=False), **own})
-        regressor = make_regressor(template, len(table), seed)
-        names = getattr(self, ("feature_names_in_", "y_feature_names_in_")[which], None)
-        job = table_job(regressor, table, names)
-        fixed = None
-        if self.weights is not None:
-            fixed = check_fixed_weights(_both(self.weights, "weights")[which], job)
-        return Side(
-            ("X", "y")[which],
-            job,
-            seen_columns(job),
-            expand_columns(job),
-            regressor,
-            fixed,
-            _both(self.sparsity, "sparsity")[which],
-        )
-
-    def _open(self, tables: tuple[np.ndarray, np.ndarray], seed: int | None) -> tuple[Side, Side]:
-        """Return both tables, ready for regressions."""
-        return self._side(0, tables[0], seed), self._side(1, tables[1], seed)
-
-    def _find_pairs(self, sides: tuple[Side, Side], seed: int | None, task: Task) -> list[Pair]:
-        """Return the canonical pairs of two tables."""
-        if self.weights is not None:
-            return pairs_at(sides, self.n_components)
-        pairs: list[Pair] = []
-        for _ in range(self.n_components):
-            with task.subtask("component"):
-                pairs.append(next_pair(sides, pairs, seed))
-        return pairs
-
-    def _judge(
-        self,
-        tables: tuple[np.ndarray, np.ndarray],
-        n_held_out: int,
-        seed: int | None,
-        task: Task,
-    ) -> None:
-        """Find the pairs without some rows and set the correlations over these."""
-        n = len(tables[0])
-        if n_held_out < 3 or n - n_held_out < 3:
-            warnings.warn(
-                f"{n_held_out} of {n} rows to hold out are too few to judge a correlation on: none "
-                "are held out.",
-                UserWarning,
-                stacklevel=5,
-            )
-            return
-        rng = np.random.default_rng(0 if seed is None else seed)
+    def _test_held_out(
+        self, specs: Specs, tables: Tables, progress: Progress
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        """Find the pairs without some rows; return the correlations over these, and p-values."""
+        n = tables[0].shape[0]
+        n_out = round(self.hold_out * n)
+        if min(n_out, n - n_out) < FEWEST_ROWS:
+            if n_out:
+                warnings.warn(
+                    f"{n_out} of {n} rows to hold out are too few to test a correlation on: none "
+                    "are held out.",
+                    UserWarning,
+                    stacklevel=4,
+                )
+            return None
+        rng = np.random.default_rng(specs[0].seed or 0)
         order = rng.permutation(n)
-        out, kept = np.sort(order[:n_held_out]), np.sort(order[n_held_out:])
-        sides = self._open((tables[0][kept], tables[1][kept]), seed)
-        pairs = self._find_pairs(sides, seed, task)
-        found, chances = [], []
-        for pair in pairs:
-            f, g = pair.held_out((tables[0][out], tables[1][out]))
-            correlation = correlate(f, g)
-            by_chance = [
-                correlate(f, g[rng.permutation(n_held_out)]) for _ in range(self.n_permutations)
-            ]
-            found.append(correlation)
-            exceeded = np.count_nonzero(np.array(by_chance) >= correlation)
-            chances.append((1 + exceeded) / (1 + self.n_permutations))
-        self.held_out_correlations_ = np.array(found)
-        self.p_values_ = np.array(chances)
+        out, kept = np.sort(order[:n_out]), np.sort(order[n_out:])
+        pairs = find_pairs(_make_sides(specs, _part(tables, kept)), self.n_components, progress)
+        return permutation_tests(pairs, _part(tables, out), self.n_permutations, rng)
 
-    def _publish(self, pairs: list[Pair], sides: tuple[Side, Side]) -> None:
-        """Set the fitted attributes."""
-        prepared = [side.job.prepared for side in sides]
-        self.n_features_in_, self.n_y_features_in_ = (part.n_features for part in prepared)
-        for name, part in zip(("feature_names_in_", "y_feature_names_in_"), prepared, strict=True):
-            if part.rows.names is not None:
-                setattr(self, name, part.rows.names)
+    def _set_fitted(
+        self,
+        sides: Sides,
+        pairs: list[Pair],
+        tests: tuple[np.ndarray, np.ndarray] | None = None,
+    ) -> Self:
+        """Set every fitted attribute."""
+        for name in ("held_out_correlations_", "p_values_", "y_feature_names_in_"):
+            self.__dict__.pop(name, None)  # of an earlier fit
+        x_data, y_data = sides[0].setup.data, sides[1].setup.data
+        self.n_features_in_, self.n_y_features_in_ = x_data.n_features, y_data.n_features
+        if x_data.rows.names is not None:
+            self.feature_names_in_ = x_data.rows.names
+        if y_data.rows.names is not None:
+            self.y_feature_names_in_ = y_data.rows.names
         self.x_weights_, self.y_weights_ = (
             np.stack([pair.weights[which] for pair in pairs]) for which in (0, 1)
         )
         self.correlations_ = np.array([pair.correlation for pair in pairs])
+        if tests is not None:
+            self.held_out_correlations_, self.p_values_ = tests
         self.sparsities_ = np.array([pair.sparsities for pair in pairs])
         self.n_iter_ = max(pair.n_rounds for pair in pairs)
         self._models = tuple(zip(*(pair.models for pair in pairs), strict=True))
+        return self
 
     # -- selection --------------------------------------------------------------------
 
@@ -403,6 +371,17 @@ class KnifeCCA(
         ours, theirs = self.transform(X, y)
         ours, theirs = np.asarray(ours), np.asarray(theirs)
         return float(np.mean([correlate(f, g) for f, g in zip(ours.T, theirs.T, strict=True)]))
+
+
+def _make_sides(specs: Specs, tables: Tables) -> Sides:
+    """Return both tables, ready for regressions."""
+    return Side.of("X", specs[0], tables[0]), Side.of("y", specs[1], tables[1])
+
+
+def _part(tables: Tables, index: np.ndarray) -> Tables:
+    """Return some rows of both tables."""
+    left, right = (ArrayRows(rows.X[index], names=rows.names) for rows in tables)
+    return left, right
 
 
 def _second_table(y: Any) -> np.ndarray:
@@ -493,22 +472,19 @@ def knife_cca_path(
     >>> path.at(sparsity=5.0).transform(X).shape
     (150, 1)
     """
-    for name in ("sparsity", "weights"):
-        if name in options:
-            raise TypeError(f"knife_cca_path takes no {name}: it follows all penalties.")
+    refuse_options("knife_cca_path", options, "sparsity", "weights")
     if "n_components" in options:
         raise TypeError("knife_cca_path takes no n_components: it follows the first pair.")
     for name in ("hold_out", "n_permutations"):
         if name in options:
             raise TypeError(
-                f"knife_cca_path takes no {name}: fit KnifeCCA at the sparsity of a point to judge "
+                f"knife_cca_path takes no {name}: fit KnifeCCA at the sparsity of a point to test "
                 "its pair on held-out rows."
             )
     grid = check_sparsities(sparsities)
-    template = KnifeCCA(kernel=kernel, alpha=alpha, hold_out=0.0, **options)
-    if callbacks:
-        template.set_callbacks(*callbacks)
-    return _run(template, X, Y, grid, _check_ratio(ratio))
+    estimator = KnifeCCA(kernel=kernel, alpha=alpha, hold_out=0.0, **options)
+    estimator.set_callbacks(*callbacks)
+    return _run(estimator, X, Y, grid, _check_ratio(ratio))
 
 
 def _check_ratio(ratio: Any) -> tuple[float, float]:
@@ -524,13 +500,21 @@ def _check_ratio(ratio: Any) -> tuple[float, float]:
 
 @with_callbacks
 def _run(
-    template: KnifeCCA, X: Any, Y: Any, grid: Any, ratio: tuple[float, float]
+    estimator: KnifeCCA, X: Any, Y: Any, grid: Any, ratio: tuple[float, float]
 ) -> CCAPathResult:
-    template._check_parameters()
-    tables = template._check_tables(X, Y)
-    seed = draw_seed(template.random_state)
+    specs, tables = estimator._specifications(), estimator._open(X, Y)
     total = None if np.ndim(grid) == 0 else len(grid)
-    with limited_blas(len(tables[0])), root_task(template, "path", total) as task:
-        sides = template._open(tables, seed)
-        points = follow_pairs(sides, ratio, grid, seed, task)
-    return CCAPathResult.from_points(clone(template), sides, ratio, points, KnifeCCA._publish)
+    with (
+        limited_blas(tables[0].shape[0]),
+        root_progress(estimator, "path", total) as progress,
+    ):
+        sides = _make_sides(specs, tables)
+        points = follow_pairs(sides, ratio, grid, progress)
+    return CCAPathResult.from_points(
+        sides, ratio, points, partial(_fitted_at, clone(estimator), sides)
+    )
+
+
+def _fitted_at(estimator: KnifeCCA, sides: Sides, pair: Pair) -> KnifeCCA:
+    """Return a copy of an estimator, fitted with the pair of a point of a path."""
+    return clone(estimator).set_params(sparsity=pair.sparsities)._set_fitted(sides, [pair])

@@ -1,7 +1,7 @@
 """Choose the kernel, both penalties and what becomes of the weights by cross-validation.
 
-The grid of weight penalties of a kernel with a absorbing zero depends on the number of rows and on no
-data. In a fold of other size a penalty must mean the same, and what it means is which noise it
+The grid of weight penalties of a kernel with an absorbing zero depends on the number of rows and on
+no data. In a fold of other size a penalty must mean the same, and what it means is which noise it
 keeps out. What a useless feature gains by fitting noise grows much more slowly than the rows, and
 over the step from a fold to all rows it is nearly the same. A non-linear kernel needs a weight of
 fixed size to take that gain, so the fold uses the same penalty. A linear or additive kernel needs a
@@ -11,79 +11,53 @@ Everything else that a fold's fit uses, standardization, starts and paths, comes
 training rows alone.
 """
 
-import numbers
 from abc import abstractmethod
 from copy import copy
-from typing import Any
+from functools import partial
+from typing import Any, Self
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted
 
+from kernelknife._base import (
+    ProbabilityMethod,
+    check_arrays,
+    fitted_at,
+    fitted_with,
+    scored_at,
+)
+from kernelknife._engine import Model, Setup
 from kernelknife._engine.data import find_groups, refuse_lazy_rows
 from kernelknife._engine.data.arrays import ArrayRows
 from kernelknife._engine.data.opening import check_sample_weight
-from kernelknife._engine.fitting import (
-    ProbabilityMethod,
-    check_arrays,
-    prepare_job,
-    resolved_loss,
-    trace_path,
-    warn_not_converged,
-)
-from kernelknife._tuning import (
+from kernelknife._engine.search import Start
+from kernelknife._engine.solvers import Solution
+from kernelknife._tuning.candidates import (
     EQUAL,
-    CenterCounts,
-    Data,
-    Judgments,
-    LineMaker,
-    Race,
-    Runner,
-    alphas_to_try,
-    check_splits,
-    chosen_sparsity,
-    draw_rows,
-    expected_paths,
-    fit_chosen,
-    fit_count,
-    follow_line,
-    is_final,
-    judged_by_others,
-    kernels_to_compare,
-    make_scorer,
-    make_splitter,
-    needs_exact,
-    pick_setting,
-    refit_as_judged,
-    rows_to_search,
-    score_name,
-    settle,
-    tabulate,
-    weightings_to_compare,
+    RELAXED,
+    Candidate,
+    CandidatePath,
+    SearchSpec,
 )
-from kernelknife._utils.checks import check_number
-from kernelknife._utils.progress import root_task
-from kernelknife._utils.seeds import draw_seed
+from kernelknife._tuning.folds import Scoring, SearchData, model_at, refit_candidate
+from kernelknife._tuning.refit import SearchResult, search
+from kernelknife._utils.progress import root_progress
 from kernelknife._utils.selecting import SelectedFeatures
 from kernelknife._utils.threads import limited_blas
 from kernelknife._utils.versions import CallbackSupportMixin, with_callbacks
 from kernelknife.estimators import KnifeClassifier, KnifeRegressor
 from kernelknife.inspection.substitutes import Substitutes, fold_of_rows
-from kernelknife.path import PathResult, check_sparsities
+from kernelknife.path import PathResult
 
 __all__ = ["KnifeClassifierCV", "KnifeRegressorCV", "models_of_folds"]
 
-RULES = ("min", "1se")
 
-
-def models_of_folds(search, X, y, n_jobs=None) -> list:
-    """Return the models of the chosen setting that the folds of a fitted search have judged.
-
-    It stands here because only the estimators know the line that they have chosen, and where the
-    paths of its folds began.
+def models_of_folds(search: Any, X: np.ndarray, y: np.ndarray, n_jobs: Any = None) -> list:
+    """Return the models of the selected candidate that the folds of a fitted search have scored.
 
     Parameters
     ----------
@@ -92,21 +66,36 @@ def models_of_folds(search, X, y, n_jobs=None) -> list:
     X, y : ndarray
     n_jobs : int or None
     """
-    pick, rows = search._pick, search._searched
-    data = Data(X, y, np.ones(len(y)), None).take(rows)
-    # Every fold gets a line of its own, because a fit leaves its mark on the template.
-    jobs = (
-        delayed(refit_as_judged)(
-            pick.line.with_options(),
-            pick.weighting,
-            pick.point,
-            data,
-            np.searchsorted(rows, train),
-            begin,
+    rows = search._rows
+    as_estimator = partial(_scored_candidate, search._single_estimator())
+    scoring = Scoring(search.score_name_, None, as_estimator)
+    data = SearchData(X, y, np.ones(len(y)), scoring).take(rows)
+    calls = (
+        delayed(_model_of_fold)(
+            search._path, search._candidate, data, np.searchsorted(rows, train), begin
         )
-        for (train, _), begin in zip(search.splits_, search._starts_of_folds, strict=True)
+        for (train, _), begin in zip(search.splits_, search._starts, strict=True)
     )
-    return Parallel(n_jobs=n_jobs)(jobs)
+    return Parallel(n_jobs=n_jobs)(calls)
+
+
+def _model_of_fold(
+    path: CandidatePath,
+    candidate: Candidate,
+    data: SearchData,
+    train: np.ndarray,
+    begin: Start | None,
+) -> Any:
+    with limited_blas():
+        setup, solution = refit_candidate(path, candidate, data, train, begin)
+        return data.scoring.as_estimator(setup, solution, model_at(setup, solution))
+
+
+def _scored_candidate(single: Any, setup: Setup, solution: Solution, model: Model) -> Any:
+    """Return what a scorer is called with: it may ask for the kernel and alpha of the candidate."""
+    spec = setup.spec
+    options = {"kernel": spec.kernel, "alpha": spec.alpha, "n_centers": spec.n_centers}
+    return scored_at(copy(single).set_params(**options), setup, solution, model)
 
 
 class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEstimator):
@@ -125,6 +114,7 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         rule="min",
         scoring=None,
         cv=None,
+        nested="others",
         class_weight=None,
         solver="eliminate",
         start="auto",
@@ -152,6 +142,7 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         self.rule = rule
         self.scoring = scoring
         self.cv = cv
+        self.nested = nested
         self.class_weight = class_weight
         self.solver = solver
         self.start = start
@@ -173,21 +164,19 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
     _default_scoring: str
 
     @abstractmethod
-    def _split_target(self, y):
-        """Return the target for stratification, and whether it is one of classes."""
+    def _class_codes(self, y):
+        """Return the codes of the classes, None for numbers; sets ``classes_``."""
 
-    def _template(self, **changes):
-        """Return the single estimator that every setting is an instance of."""
+    def _single_estimator(self, **changes: Any) -> Any:
+        """Return the single estimator that a candidate is an instance of, not fitted."""
         shared = set(self._single().get_params(deep=False)) & set(self.get_params(deep=False))
         options = {name: getattr(self, name) for name in shared}
-        # Workers share the model already, and all of them draw the same.
-        options |= {"n_jobs": None, "random_state": self._seed}
-        # The folds choose these; every line has its own.
-        options |= {"relax": False, "n_centers": None}
-        return self._single(**{**options, **changes})
+        # The folds choose these.
+        options |= {"relax": False, "n_centers": None, "n_jobs": None, **changes}
+        return self._single(**options)
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None, groups=None):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Choose by cross-validation, then fit what was chosen to all rows.
 
         Parameters
@@ -207,182 +196,82 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         self : object
             The fitted estimator.
         """
-        kernels = kernels_to_compare(self.kernel)
-        alphas, extends = alphas_to_try(self.alphas, kernels)
-        self._check_words()
-        grid = check_sparsities(self.sparsities)
+        spec = SearchSpec.from_estimator(self)
         refuse_lazy_rows(X, "Cross-validation")
         X, y, groups = indexable(X, y, groups)
-        self._seed = self._fixed_seed()
-        first = next(iter(kernels))
-        plain = self._template(kernel=kernels[first])
-        X, y = check_arrays(plain, X, y)
-        self._take_names(plain)
-        s = check_sample_weight(sample_weight, len(X))
-        scoring = self._default_scoring if self.scoring is None else self.scoring
-        scorer = make_scorer(scoring, plain, y, s)
-        self.score_name_ = score_name(scoring)
-        data = Data(X, y, s, None if self.scoring is None else scorer)
-        target, classes = self._split_target(y)
-        rows = self._searched = self._draw_rows(target, classes, s)
-        searched = data if len(rows) == len(X) else data.take(rows)
-        lines = self._make_lines(kernels, grid, data, searched)
-        lines.job(first)  # whatever is wrong with the rows is said before the folds
-        if searched is not data:
-            for kernel in kernels.values():
-                if needs_exact(lines.centers.loss, [kernel]):
-                    # If chosen it will be exact on all rows, which may be too many for it.
-                    prepare_job(copy(lines.template).set_params(kernel=kernel), X, y, s)
-        groups = None if groups is None else np.asarray(groups)[rows]
-        splits = self._make_splits(searched, target[rows], classes, groups)
-        self.splits_ = [(rows[train], rows[test]) for train, test in splits]
-        self.n_paths_ = sum(expected_paths(alphas, extends, len(splits), len(rows)))
-        with root_task(self, "cv", None) as task:
-            codes = target[rows] if classes else None
-            runner = Runner(searched, splits, codes, self.n_jobs, self._seed, task)
-            race = Race(lines.make, runner, extends, shortens=np.ndim(grid) == 0)
-            race.compare(alphas, len(splits), len(rows))
-            self._choose(race)
-            line = self._pick.line
-            start = runner.common_start(line.kernel)
-            self._starts_of_folds = runner.starts_of(line.kernel)
-            with task.subtask("path", len(line.penalties)) as path_task, limited_blas():
-                self._follow(lines, data, start, path_task)
-            self._publish_choice(race)
-        return self
-
-    def _draw_rows(self, target, classes, s):
-        """Return the rows that the search looks at; of more rows than that, those that count."""
-        most = rows_to_search(len(target), self.search_rows, self.cv)
-        counted = np.flatnonzero(s > 0)
-        if most >= len(target) or (classes and len(np.unique(target[counted])) <= target.max()):
-            # All rows; or a class without weight, which is refused where all rows are seen.
-            return draw_rows(target, classes, most, self._seed)
-        return counted[draw_rows(target[counted], classes, most, self._seed)]
-
-    def _make_splits(self, data, target, classes, groups):
-        """Return training and test rows of every fold, numbered within the rows of the search."""
-        splitter = make_splitter(self.cv, target, classes, groups, self._seed)
-        splits = [
-            (np.asarray(train), np.asarray(test))
-            for train, test in splitter.split(data.X, target, groups)
-        ]
-        codes, numbers = (target, None) if classes else (None, data.y)
-        check_splits(splits, codes, data.sample_weight, groups, numbers)
-        return splits
-
-    def _check_words(self):
-        """Raise where a parameter has none of the values that it can have."""
-        if self.rule not in RULES:
-            raise ValueError(f"rule must be 'min' or '1se', got {self.rule!r}.")
-        if self.relax not in ("auto", True, False):
-            raise ValueError(f"relax must be 'auto', True or False, got {self.relax!r}.")
-        if self.search_rows is not None:
-            check_number(self.search_rows, "search_rows", low=2, integer=True)
-
-    def _fixed_seed(self) -> Any:
-        """Return a number or None: a generator would be another one in every worker."""
-        state = self.random_state
-        fixed = state is None or isinstance(state, numbers.Integral)
-        return state if fixed else draw_seed(state)
-
-    def _make_lines(self, kernels, grid, data, searched):
-        """Return the maker of lines for the rows that are searched; all rows tell the groups."""
-        first = next(iter(kernels.values()))
-        names = getattr(self, "feature_names_in_", None)
-        columns = ArrayRows(data.X, s=data.sample_weight, names=names)
+        data = self._open(X, y, sample_weight, spec)
         # Groups by name mean nothing to a fold without a frame, and those that are found in the
         # columns are the same in all folds.
-        grouping = find_groups(self.feature_groups, columns, first)
-        return LineMaker(
-            template=self._template(kernel=first, feature_groups=grouping),
-            kernels=kernels,
-            centers=CenterCounts(self.n_centers, resolved_loss(self)),
-            grid=grid,
-            weightings=weightings_to_compare(self.relax, self.include_all),
-            data=searched,
-            names=names,
+        columns = ArrayRows(data.X, s=data.sample_weight, names=data.names)
+        spec = spec.with_groups(find_groups(spec.fit.feature_groups, columns, spec.fit.kernel))
+        codes = self._class_codes(data.y)
+        with root_progress(self, "cv", None) as progress:
+            result = search(spec, data, codes, groups, progress)
+        self._set_fitted(result, spec.seed)
+        self.path_.warn_not_converged(stacklevel=5)
+        if not result.refit.result.converged and self.path_.converged.all():
+            # What has not converged on the path has been said already.
+            result.refit.result.warn_not_converged("The selected model", stacklevel=4)
+        return self
+
+    def _open(self, X: Any, y: Any, sample_weight: Any, spec: SearchSpec) -> SearchData:
+        """Return the rows of the search; sets number and names of the columns."""
+        self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
+        X, y = check_arrays(self, X, y)
+        s = check_sample_weight(sample_weight, len(X))
+        template = self._single_estimator(kernel=spec.fit.kernel)
+        as_estimator = partial(_scored_candidate, template)
+        scoring = Scoring.checked(self.scoring, self._default_scoring, template, as_estimator, y, s)
+        return SearchData(X, y, s, scoring, getattr(self, "feature_names_in_", None))
+
+    def _set_fitted(self, result: SearchResult, seed: int | None) -> None:
+        """Set every fitted attribute from the result of a search."""
+        refit, table = result.refit, result.table
+        candidate = refit.candidate
+        row = table.row(candidate)
+        self.cv_results_ = table.as_results()
+        self.choices_ = {rule: table.row(one.candidate) for rule, one in result.selected.items()}
+        self.choices_[self.rule] = self.best_index_ = row
+        self.kernel_, self.kernel_name_ = refit.setup.spec.kernel, candidate.kernel
+        self.alpha_, self.weighting_ = candidate.alpha, candidate.weighting
+        self.alphas_ = np.unique(
+            [c.alpha for c in table.candidates if c.kernel == candidate.kernel]
         )
-
-    def _take_names(self, template) -> None:
-        """Take over number and names of the columns; names of an earlier fit are forgotten."""
-        self.n_features_in_ = template.n_features_in_
-        self.__dict__.pop("feature_names_in_", None)
-        if hasattr(template, "feature_names_in_"):
-            self.feature_names_in_ = template.feature_names_in_
-
-    def _choose(self, race):
-        """Take what the folds say, by both rules."""
-        judgments = Judgments.gathered(race.lines, race.scores, len(self.splits_), race.followed)
-        self.cv_results_ = tabulate(race.lines, judgments)
-        self.nested_scores_ = judged_by_others(judgments, self.splits_, self.rule)
-        picks = pick_setting(race.lines, judgments)
-        self.choices_ = {rule: pick.index for rule, pick in picks.items()}
-        self._pick = picks[self.rule]
-
-    def _publish_choice(self, race):
-        """Tell what was chosen, once the path on all rows has settled what folds left open."""
-        pick = self._pick
-        self.choices_[self.rule] = self.best_index_ = pick.index
-        self.weighting_ = pick.weighting
-        self.kernel_, self.kernel_name_ = pick.line.template.kernel, pick.line.kernel
-        self.alpha_ = pick.line.alpha
-        mine = self.cv_results_["kernel"] == pick.line.kernel
-        self.alphas_ = np.unique(self.cv_results_["alpha"][mine])
-        self.best_score_ = float(self.cv_results_["mean_test_score"][pick.index])
-        self.n_paths_ = race.n_paths
-        bits = np.array([fold.selected[pick.setting] for fold in race.scores[pick.position]])
-        selected = np.unpackbits(bits, axis=1, count=self.n_features_in_)
-        self.selection_frequency_ = selected.mean(axis=0)
-
-    def _follow(self, lines, data, start, task):
-        """Follow the path of the chosen line, and fit the chosen model to all rows.
-
-        ``start`` is the name of the start that was the best in all folds, None where they differ.
-        """
-        line = self._pick.line
-        job = lines.job(line.kernel).with_alpha(line.alpha)
-        n_centers = lines.centers.of_chosen(job.prepared.kernel, data.n_counted)
-        if self.n_features_to_select is None:
-            roughly = not is_final(line, job, data, n_centers)
-            trace = follow_line(line, job, start, task, roughly=roughly)
-            self._fit_chosen(job, trace, data, n_centers)
-        else:
-            self._fit_count(job, trace_path(line.template, job, task=task), data, n_centers)
-        self.weights_ = self.best_estimator_.weights_
+        self.best_score_ = float(self.cv_results_["mean_test_score"][row])
+        self.nested_scores_, self.splits_, self.n_paths_ = (
+            result.nested_scores,
+            result.splits,
+            result.n_paths,
+        )
+        bits = np.unpackbits(table.selected[:, row], axis=1, count=self.n_features_in_)
+        self.selection_frequency_ = bits.mean(axis=0)
+        single = self._single_estimator(
+            kernel=self.kernel_,
+            alpha=self.alpha_,
+            n_centers=refit.setup.spec.n_centers,
+            random_state=seed,
+        )
+        self.path_ = PathResult.from_trace(refit.setup, refit.trace, partial(fitted_at, single))
         self.n_iter_ = len(self.path_)
+        solution = refit.result.solution
+        final: dict[str, Any] = {"n_centers": refit.result.setup.spec.n_centers}
+        if self.n_features_to_select is None:
+            final |= {
+                "sparsity": float(solution.sparsity),
+                "relax": candidate.weighting == RELAXED,
+                "learn_weights": candidate.weighting != EQUAL,
+            }
+        self.best_estimator_ = fitted_with(
+            self._single_estimator(**{**single.get_params(deep=False), **final}), refit.result
+        )
+        self.sparsity_ = refit.sparsity
+        self.weights_ = self.best_estimator_.weights_
         self.__dict__.pop("feature_groups_", None)  # of an earlier fit
         if hasattr(self.best_estimator_, "feature_groups_"):
             self.feature_groups_ = self.best_estimator_.feature_groups_
-
-    def _fit_chosen(self, job, trace, data, n_centers):
-        """Publish the path, and the model of the chosen point fitted to all rows."""
-        self._pick = settle(self._pick, trace, job)
-        template = self._publish_path(job, trace)
-        self.sparsity_ = chosen_sparsity(self._pick, trace)
-        self.best_estimator_, solution = fit_chosen(
-            self._pick, template, job, trace, data, n_centers
-        )
-        if not solution.converged and self.path_.converged.all():
-            # What has not converged on the path has been said already.
-            warn_not_converged("The chosen model", [solution], stacklevel=6)
-
-    def _fit_count(self, job, trace, data, n_centers):
-        """Publish the path, and the model with the number of features fitted to all rows."""
-        self._publish_path(job, trace)
-        template = self._pick.line.template
-        self.best_estimator_ = fit_count(template, job, data, n_centers, self.feature_groups)
-        self.sparsity_ = float(self.best_estimator_.sparsity_)
-
-    def _publish_path(self, job, trace):
-        """Set the path of the chosen line, and return what its models are instances of.
-
-        They have the groups as the user gave them, not as the folds need them.
-        """
-        template = clone(self._pick.line.template).set_params(feature_groups=self.feature_groups)
-        self.path_ = PathResult.from_trace(template, job, trace)
-        self.path_.warn_not_converged(stacklevel=8)
-        return template
+        self.score_name_ = result.score_name
+        self._candidate, self._path = candidate, result.path
+        self._rows, self._starts = result.rows, result.starts
 
     # -- the chosen model -------------------------------------------------------------
 
@@ -435,14 +324,16 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         check_is_fitted(self)
         if self.weighting_ == EQUAL:
             return Substitutes(())  # every column is selected, and none is left to stand in
-        model = min(self._pick.point, len(self.path_) - 1)
         if self.n_features_to_select is not None:
             # A model of so many features need not be a point of the path.
             model = self.path_.at(n_features=self.n_features_to_select)
+        else:
+            # Past the end of the path nothing changes any more.
+            model = int(np.argmin(np.abs(self.path_.sparsities - self.sparsity_)))
         return self.path_.substitutes(
             model,
             n_candidates=n_candidates,
-            folds=fold_of_rows(self.splits_, self._searched),
+            folds=fold_of_rows(self.splits_, self._rows),
             random_state=random_state,
         )
 
@@ -484,8 +375,13 @@ class KnifeRegressorCV(RegressorMixin, _BaseKnifeCV):
         None is the mean squared error, or the accuracy for classes.
     cv : int, splitter or iterable, default=None
         None is five folds of shuffled rows, stratified for classes; below 200 rows, where one
-        split into folds is mostly luck, twice five; and as many folds as the rarest class has rows
+        split into folds is mostly chance, twice five; and as many as the rarest class has rows
         where these are fewer than five. With ``groups``, None and a number keep them together.
+    nested : {"others", "full"}, default="others"
+        What ``nested_scores_`` are. "others" scores in every fold what the other folds select,
+        which costs nothing; they have trained on that fold's rows, so that a little optimism is
+        left. "full" searches once more inside the training rows of every fold: an honest estimate,
+        at about as many more searches as there are folds.
     class_weight : None
         For :class:`KnifeClassifierCV` only; a regressor refuses everything else.
     solver, start, n_starts, standardize, fit_intercept : as in KnifeRegressor
@@ -531,11 +427,12 @@ class KnifeRegressorCV(RegressorMixin, _BaseKnifeCV):
     best_estimator_ : KnifeRegressor
         Fitted on all rows.
     best_score_ : float
-        Mean score over the folds of the chosen setting. The best of many is partly luck: see
+        Mean score over the folds of the chosen setting. The best of many has a selection bias: see
         ``nested_scores_``.
     nested_scores_ : ndarray of shape (n_folds,)
-        Every fold's score of what the other folds choose; its mean is an estimate that the choice
-        does not flatter.
+        Every fold's score of what the other folds choose, or with ``nested="full"`` of what a
+        search of its training rows alone chooses. Its mean estimates the error of the whole
+        search.
     score_name_ : str
         What is scored.
     splits_ : list of (ndarray, ndarray)
@@ -587,8 +484,8 @@ class KnifeRegressorCV(RegressorMixin, _BaseKnifeCV):
     _single = KnifeRegressor
     _default_scoring = "neg_mean_squared_error"
 
-    def _split_target(self, y):
-        return y, False
+    def _class_codes(self, y):
+        return None
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -607,7 +504,7 @@ class KnifeClassifierCV(ClassifierMixin, _BaseKnifeCV):
         See :class:`KnifeClassifier`.
     alphas, sparsities, n_features_to_select : as in KnifeRegressorCV
         See :class:`KnifeRegressorCV`.
-    relax, include_all, rule, scoring, cv : as in KnifeRegressorCV
+    relax, include_all, rule, scoring, cv, nested : as in KnifeRegressorCV
         See :class:`KnifeRegressorCV`.
     class_weight : as in KnifeClassifier
         See :class:`KnifeClassifier`. With "balanced", ``scoring="balanced_accuracy"`` chooses in
@@ -639,9 +536,9 @@ class KnifeClassifierCV(ClassifierMixin, _BaseKnifeCV):
     _single = KnifeClassifier
     _default_scoring = "accuracy"
 
-    def _split_target(self, y):
+    def _class_codes(self, y):
         self.classes_, codes = np.unique(y, return_inverse=True)
-        return codes, True
+        return codes
 
     def decision_function(self, X):
         """Return the scores of the chosen model.

@@ -4,66 +4,49 @@ The problem is least squares against scores ``U`` of the rows, with ``U'U = n I`
 
     ||U - K_w C - 1 b'||^2 + alpha tr(C' K_w C) + sparsity sum_j w_j.
 
-At fixed weights the best ``U`` are the leading eigenvectors of the centered kernel matrix. Taking
-turns between ``U`` and ``w`` until nothing moves would end at a single column, which explains its
-own components best. So ``U`` is taken once, at weights that favor columns which depend on each
+At fixed weights the best ``U`` are the leading eigenvectors of the centered kernel matrix. To
+alternate between ``U`` and ``w`` until nothing moves would end at a single column, which explains
+its own components best. So ``U`` is taken once, at weights that favor columns which depend on each
 other, and stays as it is while the penalty rises; the components are those of the weighted kernel
 that comes out.
 """
 
 import warnings
-from typing import Any
+from functools import partial
+from typing import Any, Self
 
-import numpy as np
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    clone,
-)
+from sklearn.base import clone
 
-from kernelknife._components.eigenproblems import (
-    Components,
-    TableSelector,
-    check_count,
-    check_fixed_weights,
-    check_penalty,
-    check_table,
-    dependence_weights,
-    leading_components,
-    make_regressor,
-    seen_columns,
-    solution_at,
-    structure_gap,
-    table_job,
-    with_targets,
+from kernelknife._components.eigenproblems import set_up_table
+from kernelknife._components.principal import (
+    PrincipalFit,
+    begin,
+    components_at,
+    fit_components,
+    fixed_components,
 )
-from kernelknife._engine.fitting import Job, make_solver, warn_not_converged
-from kernelknife._engine.model import build_model
-from kernelknife._engine.search import Start, StartSettings, Trace, follow_path, solve_for_count
-from kernelknife._engine.search.starts import best_of_starts, scaled_weights
-from kernelknife._engine.solvers import Solution
+from kernelknife._engine import FitSpec, Setup, warn_not_converged
+from kernelknife._table_base import (
+    ResultAt,
+    TableTransformer,
+    check_weights,
+    fitted_at,
+    open_table,
+    refuse_options,
+    run_path,
+)
 from kernelknife._utils.checks import check_number
-from kernelknife._utils.progress import Task, root_task
-from kernelknife._utils.seeds import draw_seed
+from kernelknife._utils.progress import root_progress
 from kernelknife._utils.threads import limited_blas
-from kernelknife._utils.versions import CallbackSupportMixin, with_callbacks
+from kernelknife._utils.versions import with_callbacks
 from kernelknife.path import PathResult, check_sparsities
 
 __all__ = ["KnifePCA", "knife_pca_path"]
 
 STARTS = ("dependence", "scaled")
-AUTO_POINTS = 40  # of the path that an automatic penalty is chosen from
-CLEAR_GAP = 3.0  # standard deviations over the permutations that make a gap more than chance
 
 
-class KnifePCA(
-    TableSelector,
-    CallbackSupportMixin,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    BaseEstimator,
-):
+class KnifePCA(TableTransformer):
     """Kernel principal components, and the few columns that carry them.
 
     A weight between 0 and 1 sits on every column inside a kernel. Columns that share components
@@ -204,7 +187,7 @@ class KnifePCA(
     # -- fitting ----------------------------------------------------------------------
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None) -> "KnifePCA":
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Find the weights, and the components at these weights.
 
         Parameters
@@ -219,132 +202,71 @@ class KnifePCA(
         self : object
             The fitted estimator.
         """
-        self._check_parameters()
-        job = self._open(X)
-        with limited_blas(job.problem.n_rows), root_task(self, total=None) as task:
+        spec = self._specification()
+        setup, k = set_up_table(spec, open_table(self, X)), self.n_components
+        with limited_blas(setup.problem.n_rows), root_progress(self, total=None) as progress:
             if self.weights is not None:
-                w = check_fixed_weights(self.weights, job)
-                job = with_targets(job, self._components(job, w).targets)
-                self._publish(job, solution_at(job, w))
-                return self
-            job, start = self._begin(job)
-            solution = self._solve(job, start, task)
-            self._publish(job, solution)
-        if not self.converged_:
-            warn_not_converged(type(self).__name__, [solution], stacklevel=4)
-        return self
-
-    def _check_parameters(self) -> None:
-        check_number(self.n_components, "n_components", low=1, integer=True)
-        check_penalty(self.sparsity)
-        if self.start not in STARTS:
-            raise ValueError(f"Unknown start {self.start!r}. Known names: {', '.join(STARTS)}.")
-
-    def _open(self, X: Any) -> Job:
-        """Return the job of the table, without targets."""
-        for name in ("path_", "gap_"):  # of an earlier fit
-            self.__dict__.pop(name, None)
-        X = check_table(self, X)
-        names = getattr(self, "feature_names_in_", None)
-        regressor = make_regressor(self, len(X), draw_seed(self.random_state))
-        return table_job(regressor, X, names)
-
-    def _components(self, job: Job, w: np.ndarray) -> Components:
-        """Return the components at some weights of all columns."""
-        found = leading_components(job, seen_columns(job), w, self.n_components)
-        rank = len(found.eigenvalues)
-        if rank < self.n_components:
-            raise ValueError(
-                f"n_components={self.n_components}, but the centered kernel matrix has rank {rank}: "
-                f"ask for at most {rank} components."
-            )
-        return found
-
-    def _begin(self, job: Job) -> tuple[Job, Start]:
-        """Return the job with its components as targets, and the weights that they come from."""
-        if self.start == "dependence":
-            w, dependent = dependence_weights(job, job.seed)
-        else:
-            w, dependent = scaled_weights(job.problem), False
-        found = self._components(job, w)
-        name = "dependence" if dependent else "scaled"
-        return with_targets(job, found.targets), Start(name, w)
-
-    def _trace(self, job: Job, start: Start, sparsities: Any, task: Task) -> Trace:
-        settings = StartSettings(start.weights, seed=job.seed)
-        return follow_path(job.problem, make_solver(self), settings, sparsities, task=task)
-
-    def _solve(self, job: Job, start: Start, task: Task) -> Solution:
-        """Return the solution that the parameters ask for."""
-        solver = make_solver(self)
-        if self.n_features_to_select is None and not isinstance(self.sparsity, str):
-            watch = task.watch("iteration")
-            return best_of_starts(
-                job.problem, solver, [start], float(self.sparsity), callback=watch
-            )[0]
-        wanted = self.n_features_to_select
-        if wanted is not None:
-            wanted = check_count(wanted, job.problem.n_weights)
-        trace = self._trace(job, start, AUTO_POINTS, task)
-        self.path_ = PathResult.from_trace(self, job, trace, KnifePCA._publish)
-        if wanted is not None:
-            return solve_for_count(job.problem, solver, trace, wanted)
-        return self._choose(job, trace, start)
-
-    def _choose(self, job: Job, trace: Trace, start: Start) -> Solution:
-        """Return the point of the path with the clearest lead over permuted columns."""
-        X = seen_columns(job)
-        points = _ends_of_each_support(trace)
-        gaps = [
-            structure_gap(job, X, point.w, self.n_components, self.n_permutations, job.seed)
-            for point in points
-        ]
-        gap, spread = np.array(gaps).T
-        self.gap_ = np.column_stack([[np.count_nonzero(point.w) for point in points], gap, spread])
-        best = int(np.argmax(gap))
-        # Weights that were learned from the same rows have some lead by chance alone: where the
-        # start has looked for columns that depend on each other, it must have seen some.
-        unseen = self.start == "dependence" and start.name != "dependence"
-        if unseen or gap[best] <= CLEAR_GAP * spread[best]:
+                found = fixed_components(setup, check_weights(self.weights, setup.data), k)
+            else:
+                found = fit_components(
+                    setup,
+                    k,
+                    start=self.start,
+                    n_permutations=self.n_permutations,
+                    progress=progress,
+                )
+        self._set_fitted(found)
+        if found.chance:
             warnings.warn(
                 "The columns share no component beyond what independent columns would: the "
                 "weights are those without a penalty. Pass sparsity to choose for yourself.",
                 UserWarning,
-                stacklevel=6,
-            )
-            return points[0]
-        return points[int(np.flatnonzero(gap >= gap[best] - spread[best])[-1])]
-
-    def _publish(self, job: Job, solution: Solution, results: Any = None) -> None:
-        """Set the fitted attributes from the weights of a solution, as a path asks for it."""
-        if not solution.w.any():
-            raise ValueError(
-                f"sparsity={solution.sparsity:g} drives every column out, and nothing is left to "
-                "have components: lower it, or leave sparsity='auto'."
-            )
-        found = leading_components(job, seen_columns(job), solution.w, self.n_components)
-        n_found = len(found.eigenvalues)
-        if n_found < self.n_components:
-            warnings.warn(
-                f"The {np.count_nonzero(solution.w)} column(s) that are left have {n_found} "
-                f"component(s), n_components={self.n_components} were asked for.",
-                UserWarning,
                 stacklevel=3,
             )
-        self.weights_ = job.prepared.user_values(solution.w)
-        self.eigenvalues_ = found.eigenvalues
-        self.explained_variance_ = found.eigenvalues / (job.problem.n_rows - 1)
-        self.explained_variance_ratio_ = found.eigenvalues / found.total
+        if not self.converged_:
+            warn_not_converged(type(self).__name__, [found.solution], stacklevel=4)
+        return self
+
+    def _specification(self) -> FitSpec:
+        """Return what the parameters ask for, checked; the start is that of the components."""
+        check_number(self.n_components, "n_components", low=1, integer=True)
+        check_number(self.n_permutations, "n_permutations", low=2, integer=True)
+        if self.start not in STARTS:
+            raise ValueError(f"Unknown start {self.start!r}. Known names: {', '.join(STARTS)}.")
+        return FitSpec.from_estimator(self, start="auto")
+
+    def _open_path(self, X: Any) -> tuple[Setup, ResultAt]:
+        """Return the setup of a path, and what makes the result of a point."""
+        setup = set_up_table(self._specification(), open_table(self, X))
+        with limited_blas(setup.problem.n_rows):
+            setup, _ = begin(setup, self.start, self.n_components)
+        return setup, partial(components_at, k=self.n_components)
+
+    def _set_fitted(self, found: PrincipalFit) -> Self:
+        """Set every fitted attribute."""
+        super()._set_fitted(found)
+        components = found.components
+        n_found = len(components.eigenvalues)
+        if n_found < self.n_components:
+            warnings.warn(
+                f"The {self.get_support().sum()} column(s) that are left have {n_found} "
+                f"component(s), n_components={self.n_components} were asked for.",
+                UserWarning,
+                stacklevel=4,
+            )
+        self.eigenvalues_ = components.eigenvalues
+        self.explained_variance_ = components.eigenvalues / (found.setup.problem.n_rows - 1)
+        self.explained_variance_ratio_ = components.eigenvalues / components.total
         self.n_components_ = n_found
-        self.sparsity_ = solution.sparsity
-        self.objective_ = solution.objective
-        self.kkt_residual_ = solution.kkt_residual
-        self.n_iter_ = max(solution.n_iter, 1)
-        self.converged_ = solution.converged
-        self.n_features_in_ = job.prepared.n_features
-        if job.prepared.rows.names is not None:
-            self.feature_names_in_ = job.prepared.rows.names
-        self._model = build_model(job.prepared, job.built, solution.w, found.coef, found.intercept)
+        for name in ("path_", "gap_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
+        if found.trace is not None:
+            result_at = partial(components_at, k=self.n_components)
+            model_at = partial(fitted_at, clone(self), result_at)
+            self.path_ = PathResult.from_trace(found.setup, found.trace, model_at)
+        if found.gaps is not None:
+            self.gap_ = found.gaps
+        return self
 
     # -- scores -----------------------------------------------------------------------
 
@@ -366,17 +288,6 @@ class KnifePCA(
             Numbers only, one row per row of the table.
         """
         return self._scores(X)
-
-
-def _ends_of_each_support(trace: Trace) -> list[Solution]:
-    """Return the points that have a column: the first and the last one of each set of columns."""
-    alive = [point for point in trace.points if point.w.any()]
-    supports = [(point.w > 0).tobytes() for point in alive]
-    return [
-        point
-        for i, point in enumerate(alive)
-        if i in (0, len(alive) - 1) or len({*supports[i - 1 : i + 2]}) > 1
-    ]
 
 
 def knife_pca_path(
@@ -421,24 +332,8 @@ def knife_pca_path(
     >>> path.at(n_features=4).transform(load_wine(as_frame=True).data).shape
     (178, 2)
     """
-    for name in ("sparsity", "n_features_to_select", "weights"):
-        if name in options:
-            raise TypeError(f"knife_pca_path takes no {name}: it follows all penalties.")
+    refuse_options("knife_pca_path", options, "sparsity", "n_features_to_select", "weights")
     grid = check_sparsities(sparsities)
-    template = KnifePCA(n_components, kernel, alpha=alpha, **options)
-    if callbacks:
-        template.set_callbacks(*callbacks)
-    return _run(template, X, grid)
-
-
-@with_callbacks
-def _run(template: KnifePCA, X: Any, grid: Any) -> PathResult:
-    template._check_parameters()
-    job = template._open(X)
-    total = None if np.ndim(grid) == 0 else len(grid)
-    with limited_blas(job.problem.n_rows), root_task(template, "path", total) as task:
-        job, start = template._begin(job)
-        trace = template._trace(job, start, grid, task)
-    path = PathResult.from_trace(clone(template), job, trace, KnifePCA._publish)
-    path.warn_not_converged(stacklevel=5)
-    return path
+    estimator = KnifePCA(n_components, kernel, alpha=alpha, **options)
+    estimator.set_callbacks(*callbacks)
+    return run_path(estimator, partial(estimator._open_path, X), grid)

@@ -7,99 +7,49 @@ scores of the rows' classes are predicted by least squares:
 
 With one scale fewer than there are classes, every choice of ``theta`` spans the same space, so that
 the weights do not depend on it: they come from one regression with several outputs. An eigenproblem
-of that size then turns the scales so that the first one separates the classes best.
+of that size then rotates the scales so that the first one separates the classes best.
 """
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from functools import partial
+from typing import Any, Self
 
 import numpy as np
 from scipy.special import log_softmax, softmax
-from sklearn.base import (
-    BaseEstimator,
-    ClassifierMixin,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    clone,
-)
+from sklearn.base import ClassifierMixin
 from sklearn.model_selection import StratifiedKFold
-from sklearn.utils.validation import validate_data
 
-from kernelknife._components.eigenproblems import (
-    TableSelector,
-    check_count,
-    check_fixed_weights,
-    check_penalty,
-    make_regressor,
-    solution_at,
-    table_job,
-    with_targets,
+from kernelknife._components.eigenproblems import set_up_table
+from kernelknife._components.scoring import (
+    ClassScores,
+    Discriminants,
+    discriminants_at,
+    score_classes,
 )
-from kernelknife._engine.data import measure_targets
-from kernelknife._engine.data.arrays import ArrayRows
-from kernelknife._engine.data.opening import check_sample_weight, refuse_lazy_rows
-from kernelknife._engine.fitting import STARTS, Job, make_solver, trace_path, warn_not_converged
-from kernelknife._engine.model import build_model
-from kernelknife._engine.search import StartSettings, find_weights, solve_for_count
-from kernelknife._engine.solvers import Solution
+from kernelknife._engine import FitSpec, Setup, fit, follow, warn_not_converged
+from kernelknife._engine.policy import FOLDS, affordable_folds, default_loss
+from kernelknife._engine.search import fixed_weights
+from kernelknife._table_base import (
+    ResultAt,
+    TableTransformer,
+    check_weights,
+    open_table,
+    refuse_options,
+    run_path,
+)
 from kernelknife._utils.checks import check_number
-from kernelknife._utils.inputs import FLOATS
-from kernelknife._utils.progress import Task, root_task
-from kernelknife._utils.seeds import draw_seed
+from kernelknife._utils.progress import root_progress
 from kernelknife._utils.threads import limited_blas
-from kernelknife._utils.versions import CallbackSupportMixin, with_callbacks
+from kernelknife._utils.versions import with_callbacks
 from kernelknife.cross_validation import KnifeRegressorCV
-from kernelknife.estimators import KnifeRegressor
 from kernelknife.path import PathResult, check_sparsities
 
 __all__ = ["KnifeDiscriminant", "knife_discriminant_path"]
 
-FOLDS = 5
 LEAST_SHARE = 1e-6  # a share of variance so close to 0 or 1 is taken for that much away from it
 
 
-@dataclass(frozen=True)
-class Scoring:
-    """The rows that count, their classes, and the scores that stand for the classes.
-
-    Attributes
-    ----------
-    X : ndarray of shape (n, n_features)
-        Rows whose weight is not zero.
-    classes, priors : ndarray of shape (n_classes,)
-        The classes and their shares.
-    theta : ndarray of shape (n_classes, n_classes - 1)
-        Score of each class on each scale.
-    codes : ndarray of int of shape (n,)
-        Class of every row.
-    sample_weight : ndarray of shape (n,)
-    """
-
-    X: np.ndarray
-    classes: np.ndarray
-    priors: np.ndarray
-    theta: np.ndarray
-    codes: np.ndarray
-    sample_weight: np.ndarray
-
-    @property
-    def targets(self) -> np.ndarray:
-        """Scores of the rows."""
-        return self.theta[self.codes]
-
-    def publish(self, model: Any, job: Job, solution: Solution, results: Any = None) -> None:
-        """Turn a model into the fitted one of a solution, as a path asks for it."""
-        model._publish(job, solution, self)
-
-
-class KnifeDiscriminant(
-    TableSelector,
-    CallbackSupportMixin,
-    ClassNamePrefixFeaturesOutMixin,
-    ClassifierMixin,
-    TransformerMixin,
-    BaseEstimator,
-):
+class KnifeDiscriminant(ClassifierMixin, TableTransformer):
     """Kernel discriminant analysis, and the few columns that separate the classes.
 
     A weight between 0 and 1 sits on every column inside a kernel and is learned by optimal
@@ -221,7 +171,7 @@ class KnifeDiscriminant(
     # -- fitting ----------------------------------------------------------------------
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "KnifeDiscriminant":
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the weights and the discriminants.
 
         Parameters
@@ -238,59 +188,36 @@ class KnifeDiscriminant(
         self : object
             The fitted estimator.
         """
-        self._check_parameters()
-        scoring = self._score_classes(X, y, sample_weight)
-        regressor = self._make_regressor(scoring)
-        grid = self._choose(regressor, scoring) if self._searches else None
-        job = self._open(regressor, scoring)
-        with limited_blas(job.problem.n_rows), root_task(self, total=None) as task:
-            solution = self._solve(job, regressor, grid, task)
-            self._publish(job, solution, scoring)
+        spec = self._specification()
+        setup, scores = self._open(spec, X, y, sample_weight)
+        sparsities = None
+        if self._searches:
+            setup, sparsities = self._search(spec.seed, setup, scores)
+        with limited_blas(setup.problem.n_rows), root_progress(self, total=None) as progress:
+            if self.weights is not None:
+                w = check_weights(self.weights, setup.data)
+                solution = fixed_weights(setup.problem, w)
+            elif sparsities is not None:
+                solution = follow(setup, sparsities, progress=progress).points[-1]
+            else:
+                solution = fit(setup.spec, setup.data, progress).solution
+        self._set_fitted(discriminants_at(setup, solution, scores))
         if not self.converged_:
             warn_not_converged(type(self).__name__, [solution], stacklevel=4)
         return self
 
-    def _score_classes(self, X: Any, y: Any, sample_weight: Any) -> Scoring:
-        """Return the rows with a weight and the scores of their classes, after all checks."""
-        refuse_lazy_rows(X, type(self).__name__)
-        X, y = validate_data(self, X, y, dtype=FLOATS, ensure_all_finite=False)
-        s = check_sample_weight(sample_weight, len(X))
-        # This refuses missing values, numbers that are no classes, and a single class.
-        measure_targets(ArrayRows(X, y, s), "classification", standardize=False, robust=False)
-        classes, codes = np.unique(y, return_inverse=True)
-        if self.n_components is not None and self.n_components >= len(classes):
-            raise ValueError(
-                f"n_components={self.n_components}, but {len(classes)} classes have at most "
-                f"{len(classes) - 1} discriminant(s)."
-            )
-        priors = np.bincount(codes, s) / s.sum()
-        # Rows that are left out by a weight of zero have no part in anything below.
-        counted = s > 0
-        return Scoring(
-            X[counted], classes, priors, class_scores(priors), codes[counted], s[counted]
-        )
-
-    def _make_regressor(self, scoring: Scoring) -> KnifeRegressor:
-        regressor = make_regressor(self, len(scoring.X), draw_seed(self.random_state))
-        return regressor.set_params(start=self.start)
-
-    def _open(self, regressor: KnifeRegressor, scoring: Scoring) -> Job:
-        """Return the job whose targets are the scores of the rows' classes."""
-        names = getattr(self, "feature_names_in_", None)
-        job = table_job(regressor, scoring.X, names, scoring.sample_weight)
-        return with_targets(job, scoring.targets)
-
-    def _check_parameters(self) -> None:
+    def _specification(self) -> FitSpec:
+        """Return the regression of class scores that the parameters ask for, checked."""
         if self.n_components is not None:
             check_number(self.n_components, "n_components", low=1, integer=True)
-        check_penalty(self.sparsity)
-        if isinstance(self.alpha, str):
-            if self.alpha != "auto":
-                raise ValueError(f"alpha must be a number or 'auto', got {self.alpha!r}.")
+        alpha = self.alpha
+        if isinstance(alpha, str):
+            if alpha != "auto":
+                raise ValueError(f"alpha must be a number or 'auto', got {alpha!r}.")
             if not self._searches:
                 raise ValueError("alpha='auto' is chosen together with sparsity='auto': pass both.")
-        if self.start not in STARTS:
-            raise ValueError(f"Unknown start {self.start!r}. Known names: {', '.join(STARTS)}.")
+            alpha = 1.0  # until the folds have chosen it
+        return FitSpec.from_estimator(self, loss=default_loss(None, "regression"), alpha=alpha)
 
     @property
     def _searches(self) -> bool:
@@ -298,75 +225,62 @@ class KnifeDiscriminant(
         fixed = self.weights is not None or self.n_features_to_select is not None
         return isinstance(self.sparsity, str) and not fixed
 
-    def _solve(
-        self, job: Job, regressor: KnifeRegressor, grid: np.ndarray | None, task: Task
-    ) -> Solution:
-        """Return the solution that the parameters ask for; ``grid`` ends at a chosen penalty."""
-        if self.weights is not None:
-            return solution_at(job, check_fixed_weights(self.weights, job))
-        if self.n_features_to_select is not None:
-            wanted = check_count(self.n_features_to_select, job.problem.n_weights)
-            trace = trace_path(regressor, job, task=task)
-            return solve_for_count(job.problem, make_solver(self), trace, wanted)
-        if grid is not None:
-            return trace_path(regressor, job, grid, task=task).points[-1]
-        settings = StartSettings(self.start, seed=job.seed)
-        watch = task.watch("iteration")
-        return find_weights(
-            job.problem, make_solver(self), settings, float(self.sparsity), callback=watch
-        )[0]
+    def _open(self, spec: FitSpec, X: Any, y: Any, sample_weight: Any) -> tuple[Setup, ClassScores]:
+        """Return the regression of the class scores of the rows that count, and these scores."""
+        rows, scores = score_classes(open_table(self, X, y, sample_weight))
+        n_classes = len(scores.classes)
+        if self.n_components is not None and self.n_components >= n_classes:
+            raise ValueError(
+                f"n_components={self.n_components}, but {n_classes} classes have at most "
+                f"{n_classes - 1} discriminant(s)."
+            )
+        return set_up_table(spec, rows).with_targets(scores.targets), scores
 
-    def _choose(self, regressor: KnifeRegressor, scoring: Scoring) -> np.ndarray:
-        """Return the penalties of a path up to the one that the folds choose; set ``alpha``."""
-        counts = np.bincount(scoring.codes)
-        fewest = int(counts.min())
-        if fewest < 2:
+    def _open_path(self, X: Any, y: Any, sample_weight: Any) -> tuple[Setup, ResultAt]:
+        """Return the setup of a path, and what makes the result of a point."""
+        setup, scores = self._open(self._specification(), X, y, sample_weight)
+        return setup, partial(discriminants_at, scores=scores)
+
+    def _search(
+        self, seed: int | None, setup: Setup, scores: ClassScores
+    ) -> tuple[Setup, np.ndarray]:
+        """Return the setup at the chosen ``alpha``, and the penalties up to the chosen one."""
+        codes = scores.codes
+        counts = np.bincount(codes)
+        if counts.min() < 2:
             raise ValueError(
                 "sparsity='auto' needs at least two rows of every class to make folds, got "
-                f"{fewest} of class {scoring.classes[int(counts.argmin())]!r}: pass a number."
+                f"{counts.min()} of class {scores.classes[counts.argmin()]!r}: pass a number."
             )
-        folds = StratifiedKFold(min(FOLDS, fewest), shuffle=True, random_state=0)
-        options = {
-            name: value
-            for name, value in regressor.get_params(deep=False).items()
-            if name in KnifeRegressorCV().get_params(deep=False)
-        }
-        alphas = None if isinstance(self.alpha, str) else self.alpha
+        n_folds = affordable_folds(codes, FOLDS.n_folds) or FOLDS.n_folds
+        folds = StratifiedKFold(n_folds, shuffle=True, random_state=0)
+        shared = KnifeRegressorCV().get_params(deep=False).keys()
+        given = {name: v for name, v in self.get_params(deep=False).items() if name in shared}
         search = KnifeRegressorCV(
-            **options,
-            alphas=alphas,
-            include_all=False,
-            cv=list(folds.split(scoring.X, scoring.codes)),
+            **given
+            | {
+                "alphas": None if isinstance(self.alpha, str) else self.alpha,
+                "relax": False,
+                "include_all": False,
+                # Groups may be given by names of columns, which the search does not see.
+                "feature_groups": setup.data.grouping,
+                "n_centers": setup.spec.n_centers,
+                "cv": list(folds.split(codes, codes)),
+                "random_state": seed,
+            }
         )
-        search.fit(scoring.X, scoring.targets, sample_weight=scoring.sample_weight)
-        regressor.set_params(alpha=search.alpha_)
+        sample, _ = setup.data.rows.load()
+        search.fit(sample.X, scores.targets, sample_weight=scores.sample_weight)
         grid = search.path_.sparsities
-        return grid[grid <= search.sparsity_ * (1.0 + 1e-12)]
+        return setup.with_alpha(search.alpha_), grid[grid <= search.sparsity_ * (1.0 + 1e-12)]
 
-    def _publish(self, job: Job, solution: Solution, scoring: Scoring) -> None:
-        """Set the fitted attributes from the weights of a solution."""
-        model = build_model(job.prepared, job.built, solution.w, solution.C, solution.b)
-        fitted = model.scores(job.prepared.rows)
-        s = scoring.sample_weight
-        # The scales are turned to where the model explains most; for two classes there is one.
-        explained = scoring.targets.T @ (s[:, None] * fitted) / s.sum()
-        values, turn = np.linalg.eigh(0.5 * (explained + explained.T))
-        values, turn = values[::-1], turn[:, ::-1]
-        turn = turn * np.where(turn[np.abs(turn).argmax(axis=0), np.arange(len(turn))] < 0, -1, 1)
-        self.classes_, self.priors_ = scoring.classes, scoring.priors
-        self.eigenvalues_ = np.clip(values, 0.0, 1.0)
-        self.scalings_ = scoring.theta @ turn
-        self.weights_ = job.prepared.user_values(solution.w)
-        self.alpha_ = job.problem.alpha
-        self.sparsity_ = solution.sparsity
-        self.objective_ = solution.objective
-        self.kkt_residual_ = solution.kkt_residual
-        self.converged_ = solution.converged
-        self.n_iter_ = max(solution.n_iter, 1)
-        self.n_features_in_ = job.prepared.n_features
-        if job.prepared.rows.names is not None:
-            self.feature_names_in_ = job.prepared.rows.names
-        self._model = replace(model, coef=model.coef @ turn, intercept=model.intercept @ turn)
+    def _set_fitted(self, found: Discriminants) -> Self:
+        """Set every fitted attribute."""
+        super()._set_fitted(found)
+        self.classes_, self.priors_ = found.scores.classes, found.scores.priors
+        self.eigenvalues_, self.scalings_ = found.shares, found.scalings
+        self.alpha_ = found.setup.spec.alpha
+        return self
 
     # -- scores and classes -----------------------------------------------------------
 
@@ -452,19 +366,6 @@ class KnifeDiscriminant(
         return softmax(self._log_posterior(X), axis=1)
 
 
-def class_scores(priors: np.ndarray) -> np.ndarray:
-    """Return scores of classes on one scale fewer: mean 0 and covariance I over the rows.
-
-    Two classes get the standardized code of -1 and +1.
-    """
-    g = len(priors)
-    root = np.sqrt(priors)
-    # An orthonormal basis of what is orthogonal to the square roots of the shares.
-    basis = np.linalg.qr(np.column_stack([root, np.eye(g)[:, 1:]]))[0][:, 1:]
-    basis = basis * np.where(basis[-1] < 0, -1.0, 1.0)
-    return basis / root[:, None]
-
-
 def knife_discriminant_path(
     X: Any,
     y: Any,
@@ -517,32 +418,16 @@ def knife_discriminant_path(
     >>> model.transform(X).shape, bool(model.score(X, y) > 0.95)
     ((178, 2), True)
     """
-    for name in ("sparsity", "n_features_to_select", "weights"):
-        if name in options:
-            raise TypeError(f"knife_discriminant_path takes no {name}: it follows all penalties.")
+    refused = ("sparsity", "n_features_to_select", "weights")
+    refuse_options("knife_discriminant_path", options, *refused)
     if isinstance(alpha, str):
         raise ValueError(
             f"alpha must be a number along a path, got {alpha!r}: take the alpha_ that "
             "KnifeDiscriminant(alpha='auto', sparsity='auto') finds."
         )
     grid = check_sparsities(sparsities)
-    template = KnifeDiscriminant(kernel=kernel, alpha=alpha, **options)
-    if callbacks:
-        template.set_callbacks(*callbacks)
-    return _run(template, X, y, sample_weight, grid)
-
-
-@with_callbacks
-def _run(template: KnifeDiscriminant, X: Any, y: Any, sample_weight: Any, grid: Any) -> PathResult:
-    template._check_parameters()
-    scoring = template._score_classes(X, y, sample_weight)
-    regressor = template._make_regressor(scoring)
-    job = template._open(regressor, scoring)
-    total = None if np.ndim(grid) == 0 else len(grid)
-    with limited_blas(job.problem.n_rows), root_task(template, "path", total) as task:
-        trace = trace_path(regressor, job, grid, task=task)
-    path = PathResult.from_trace(clone(template), job, trace, scoring.publish)
-    # The regression underneath does not know that its targets stand for classes.
-    path = replace(path, task="classification")
-    path.warn_not_converged(stacklevel=5)
-    return path
+    estimator = KnifeDiscriminant(kernel=kernel, alpha=alpha, **options)
+    estimator.set_callbacks(*callbacks)
+    path = run_path(estimator, partial(estimator._open_path, X, y, sample_weight), grid)
+    # The setup is that of a regression, whose targets stand for classes.
+    return replace(path, task="classification")

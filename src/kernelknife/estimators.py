@@ -1,47 +1,24 @@
 """The two estimators: scikit-learn's interface around fits, selections, effects, predictions."""
 
 from abc import ABC
-from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import Any, Self
 
-import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
-from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import ClassifierMixin, RegressorMixin, clone
+from sklearn.utils.validation import check_is_fitted
 
-from kernelknife._engine.data import Rows, column_names, measure_columns, open_rows_to_predict
-from kernelknife._engine.fitting import (
-    ProbabilityMethod,
-    empty_objective,
-    make_solver,
-    prepare_job,
-    publish,
-    refresh_solution,
-    relax_solution,
-    resolved_loss,
-    solve_job,
-    warn_not_converged,
-)
-from kernelknife._engine.model import Model
-from kernelknife._engine.solvers import Outcome, Solution
-from kernelknife._utils.inputs import FLOATS, explained_texts, make_dense
-from kernelknife._utils.progress import root_task
-from kernelknife._utils.selecting import SelectedFeatures
+from kernelknife._base import KernelPredictor, ProbabilityMethod, open_data
+from kernelknife._engine import FitSpec, fit, set_up
+from kernelknife._engine.policy import default_loss
+from kernelknife._utils.progress import root_progress
 from kernelknife._utils.threads import limited_blas
-from kernelknife._utils.versions import CallbackSupportMixin, with_callbacks
-from kernelknife.inspection.effects import (
-    Effect,
-    EffectTable,
-    decompose,
-    evaluate_effect,
-    rank_effects,
-)
+from kernelknife._utils.versions import with_callbacks
 from kernelknife.inspection.substitutes import Substitutes, find_substitutes
 
 __all__ = ["KnifeClassifier", "KnifeRegressor"]
 
 
-class _BaseKnife(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEstimator, ABC):
+class _BaseKnife(KernelPredictor, ABC):
     """What regression and classification share."""
 
     def __init__(
@@ -95,12 +72,8 @@ class _BaseKnife(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEsti
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    _model: Model
-
-    # -- fitting ----------------------------------------------------------------------
-
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "_BaseKnife":
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the weights and fit the model.
 
         Parameters
@@ -118,65 +91,15 @@ class _BaseKnife(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEsti
         self : object
             The fitted estimator.
         """
-        job = prepare_job(self, X, y, sample_weight)
-        rows = job.problem.n_rows if self.n_jobs is None else 0
-        with limited_blas(rows), root_task(self, total=None) as task:
-            solution, results = solve_job(self, job, task)
-            job, solution = refresh_solution(self, job, solution, task)
-            if self.relax and self.learn_weights:
-                solution = relax_solution(self, job, solution)
-            publish(self, job, solution, results)
-            if self.objective_ > empty_objective(job):
-                # The smooth loss in its place liked this model better than the loss itself.
-                nothing = job.problem.solve(np.zeros(job.problem.n_weights))
-                solution = Solution.at(nothing, solution.sparsity, nothing.smooth)
-                publish(self, job, solution, results)
-        if not self.converged_:
-            if solution.converged:
-                solution = replace(solution, outcome=Outcome.COEFFICIENTS)
-            warn_not_converged(type(self).__name__, [solution], stacklevel=4)
+        spec = FitSpec.from_estimator(self)
+        data = open_data(self, X, y, sample_weight, spec)
+        rows = data.rows.n_counted if self.n_jobs is None else 0
+        with limited_blas(rows), root_progress(self, total=None) as progress:
+            result = fit(spec, data, progress)
+        self._set_fitted(result)
+        if not result.converged:
+            result.warn_not_converged(type(self).__name__, stacklevel=4)
         return self
-
-    # -- selection --------------------------------------------------------------------
-
-    def _get_support_mask(self) -> np.ndarray:
-        check_is_fitted(self)
-        return self.weights_ > 0
-
-    @property
-    def feature_importances_(self) -> np.ndarray:
-        """The weights, under the name that ``SelectFromModel`` looks for."""
-        check_is_fitted(self)
-        return self.weights_
-
-    def kernel_matrices(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Return the kernel matrix of ``X`` with equal and with the fitted weights.
-
-        The equal weights are those that the scaled start gives to all features, on columns
-        standardized by ``X`` itself.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to compare with each other.
-
-        Returns
-        -------
-        before, after : ndarray of shape (n_samples, n_samples)
-            The two matrices.
-        """
-        check_is_fitted(self)
-        rows = self._rows_to_predict(X)
-        sample, _ = rows.load()
-        model, kernel = self._model, self._model.kernel
-        columns, _ = measure_columns(
-            rows, standardize=self.standardize, center=kernel.translation_invariant
-        )
-        Z = columns.take(sample.X)
-        before = kernel(Z, Z, np.full(Z.shape[1], 0.5 / Z.shape[1]))
-        return before, model.kernel_matrix(sample.X)
-
-    # -- substitutes --------------------------------------------------------------------
 
     def substitutes(
         self,
@@ -217,114 +140,21 @@ class _BaseKnife(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEsti
         check_is_fitted(self)
         if not self.learn_weights:
             return Substitutes(())  # every column is in use, and none is left to stand in
-        job = prepare_job(clone(self), X, y, sample_weight)
-        if job.prepared.n_features != self.n_features_in_:
+        spec = FitSpec.from_estimator(self)
+        data = open_data(clone(self), X, y, sample_weight, spec)
+        if data.n_features != self.n_features_in_:
             raise ValueError(
-                f"X has {job.prepared.n_features} columns, the estimator was fitted on "
+                f"X has {data.n_features} columns, the estimator was fitted on "
                 f"{self.n_features_in_}."
             )
         return find_substitutes(
-            job,
-            make_solver(self),
-            job.prepared.weight_values(self.weights_),
+            set_up(spec, data),
+            data.weight_values(self.weights_),
             0.0 if self.relax else self.sparsity_,
             n_candidates=n_candidates,
             folds=folds,
             random_state=random_state,
         )
-
-    # -- effects ----------------------------------------------------------------------
-
-    def _column_names(self) -> np.ndarray:
-        return column_names(getattr(self, "feature_names_in_", None), self.n_features_in_)
-
-    def effects(self) -> EffectTable:
-        """Return what the columns do alone and together, for additive and ANOVA kernels.
-
-        Returns
-        -------
-        EffectTable
-            Every main effect, pair (and triple) with its share of the fitted variance, the largest
-            first.
-        """
-        check_is_fitted(self)
-        return rank_effects(self._model, self._column_names())
-
-    def effect(self, *columns: Any) -> Effect:
-        """Return one effect on a grid of values, for additive and ANOVA kernels.
-
-        Parameters
-        ----------
-        *columns : str or int
-            A selected column, by name (``"x3"`` where the data had no names) or index, or two of
-            them (three, with ``Anova(order=3)``) for what they do together.
-
-        Returns
-        -------
-        Effect
-            The grid of every column and the values on it.
-        """
-        check_is_fitted(self)
-        return evaluate_effect(self._model, self._column_names(), columns)
-
-    def effect_values(self, X: Any) -> tuple[np.ndarray, dict[tuple[str, ...], np.ndarray]]:
-        """Return every effect at given rows, for additive and ANOVA kernels.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows at which the effects are wanted.
-
-        Returns
-        -------
-        constant : ndarray of shape (n_outputs,)
-            What is left when all effects are zero.
-        effects : dict
-            From names of columns to arrays of shape (n_samples, n_outputs). Constant and effects
-            add up to the prediction of a regressor, or to the scores of a classifier.
-        """
-        check_is_fitted(self)
-        sample, _ = self._rows_to_predict(X).load()
-        model, names = self._model, self._column_names()
-        constant, effects = decompose(model, model.columns.take(sample.X))
-        scale, center = model.targets.scale, model.targets.center
-        named = {
-            tuple(str(names[model.columns.index[j]]) for j in chosen): values * scale
-            for chosen, values in effects.items()
-        }
-        return constant * scale + center, named
-
-    # -- prediction -------------------------------------------------------------------
-
-    def _check_array(self, X: Any) -> np.ndarray:
-        X = make_dense(X, self.memory_budget)
-        with explained_texts(X):
-            return validate_data(self, X, reset=False, dtype=FLOATS, ensure_all_finite=False)
-
-    def _rows_to_predict(self, X: Any) -> Rows:
-        check_is_fitted(self)
-        names = getattr(self, "feature_names_in_", None)
-        rows = open_rows_to_predict(X, names, self.n_features_in_, self._check_array)
-        if rows.names is None:
-            rows.names = names
-        return rows
-
-    def predict(self, X: Any) -> Any:
-        """Predict the target: numbers, or classes.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Or any other kind of rows that ``fit`` takes.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_outputs)
-            One prediction per row.
-        """
-        rows = self._rows_to_predict(X)
-        with limited_blas(max(rows.shape[0], len(self._model.vectors))):
-            return self._model.predict(rows)
 
 
 class KnifeRegressor(RegressorMixin, _BaseKnife):
@@ -427,6 +257,9 @@ default="kmeans++"
         Objective by iteration, from the best start; it never rises.
     starts_ : list of (str, ndarray)
         Name and history of every start.
+    searched_products_ : dict
+        In how many rows products of 2 and of 3 columns were searched for pure interactions, 0 where
+        there are too many columns; empty for convex kernels and for a ``start`` of your own.
     n_iter_, n_factorizations_ : int
         Steps from the best start, and factorizations of the coefficient system in all.
     converged_ : bool
@@ -528,9 +361,8 @@ class KnifeClassifier(ClassifierMixin, _BaseKnife):
         ndarray of shape (n_samples,) or (n_samples, n_classes)
             The scores; the larger, the surer the class.
         """
-        rows = self._rows_to_predict(X)
-        with limited_blas(max(rows.shape[0], len(self._model.vectors))):
-            return self._model.decisions(rows)
+        check_is_fitted(self)
+        return self._apply(self._model.decisions, X)
 
     @ProbabilityMethod
     def predict_proba(self, X: Any) -> Any:
@@ -548,6 +380,6 @@ class KnifeClassifier(ClassifierMixin, _BaseKnife):
         ndarray of shape (n_samples, n_classes)
             One probability per class; those of a row add up to 1.
         """
-        rows = self._rows_to_predict(X)
-        with limited_blas(max(rows.shape[0], len(self._model.vectors))):
-            return self._model.probabilities(rows, resolved_loss(self))
+        check_is_fitted(self)
+        loss = default_loss(self.loss, "classification")
+        return self._apply(partial(self._model.probabilities, loss=loss), X)

@@ -39,6 +39,7 @@ from sklearn.base import BaseEstimator
 
 from kernelknife._utils.arrays import namespace, nonnegative
 from kernelknife._utils.checks import check_number, resolve
+from kernelknife._utils.types import Array
 
 __all__ = [
     "LOSSES",
@@ -53,13 +54,18 @@ __all__ = [
 ]
 
 
-class Loss(BaseEstimator, ABC):
+class Loss(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no types
     """Base of all losses.
 
     Attributes
     ----------
     task : {"regression", "classification"}
         What kind of target the loss is for.
+    target : str
+        Kind of target, a key of ``kernelknife._engine.data.targets.TARGETS``; empty for the one of
+        the task: "numbers" or "classes".
+    scale_target : bool
+        Whether numbers may be standardized before the loss sees them. Counts, say, may not.
     curvature_bound : float
         An upper bound of the second derivative.
     constant_curvature : bool
@@ -77,7 +83,7 @@ class Loss(BaseEstimator, ABC):
 
     Examples
     --------
-    The squared error with weight on large targets:
+    The squared error, with more weight for large targets:
 
     >>> from kernelknife.losses import Loss
     >>> class Scaled(Loss):
@@ -92,18 +98,20 @@ class Loss(BaseEstimator, ABC):
     """
 
     task = "regression"
+    target = ""
+    scale_target = True
     curvature_bound = 1.0
     constant_curvature = False
     binary_only = False
-    surrogate = None
+    surrogate: "Loss | None" = None
     robust = False
     probability: Any = None
 
-    def validate(self):
+    def validate(self) -> None:
         """Raise if a parameter is out of range; called once before a fit."""
 
     @abstractmethod
-    def value(self, y, f):
+    def value(self, y: Array, f: Array) -> Array:
         """Return the loss, elementwise.
 
         Parameters
@@ -118,7 +126,7 @@ class Loss(BaseEstimator, ABC):
         """
 
     @abstractmethod
-    def gradient(self, y, f):
+    def gradient(self, y: Array, f: Array) -> Array:
         """Return the derivative in ``f``, elementwise.
 
         Parameters
@@ -133,7 +141,7 @@ class Loss(BaseEstimator, ABC):
         """
 
     @abstractmethod
-    def curvature(self, y, f):
+    def curvature(self, y: Array, f: Array) -> Array:
         """Return the second derivative in ``f``, elementwise, never negative.
 
         Parameters
@@ -162,13 +170,13 @@ class SquaredLoss(Loss):
     curvature_bound = 2.0
     constant_curvature = True
 
-    def value(self, y, f):
+    def value(self, y: Array, f: Array) -> Array:
         return (y - f) ** 2
 
-    def gradient(self, y, f):
+    def gradient(self, y: Array, f: Array) -> Array:
         return 2.0 * (f - y)
 
-    def curvature(self, y, f):
+    def curvature(self, y: Array, f: Array) -> Array:
         return 2.0 * namespace(f).ones_like(f)
 
 
@@ -192,22 +200,22 @@ class HuberLoss(Loss):
     curvature_bound = 2.0
     robust = True
 
-    def __init__(self, delta=1.345):
+    def __init__(self, delta: float = 1.345) -> None:
         self.delta = delta
 
-    def validate(self):
+    def validate(self) -> None:
         check_number(self.delta, "delta", strict=True)
 
-    def value(self, y, f):
+    def value(self, y: Array, f: Array) -> Array:
         size = abs(y - f)
         return namespace(f).where(
             size <= self.delta, size**2, self.delta * (2.0 * size - self.delta)
         )
 
-    def gradient(self, y, f):
+    def gradient(self, y: Array, f: Array) -> Array:
         return 2.0 * namespace(f).clip(f - y, -self.delta, self.delta)
 
-    def curvature(self, y, f):
+    def curvature(self, y: Array, f: Array) -> Array:
         return 2.0 * _where(abs(y - f) <= self.delta, f)
 
 
@@ -225,13 +233,13 @@ class SquaredHinge(Loss):
     task = "classification"
     curvature_bound = 2.0
 
-    def value(self, y, f):
+    def value(self, y: Array, f: Array) -> Array:
         return _gap(y, f) ** 2
 
-    def gradient(self, y, f):
+    def gradient(self, y: Array, f: Array) -> Array:
         return -2.0 * y * _gap(y, f)
 
-    def curvature(self, y, f):
+    def curvature(self, y: Array, f: Array) -> Array:
         return 2.0 * _where(y * f < 1.0, f)
 
 
@@ -254,26 +262,26 @@ class HuberizedHinge(Loss):
 
     task = "classification"
 
-    def __init__(self, width=1.0):
+    def __init__(self, width: float = 1.0) -> None:
         self.width = width
 
     @property
-    def curvature_bound(self):  # type: ignore[override]  # an attribute elsewhere
+    def curvature_bound(self) -> float:  # type: ignore[override]  # an attribute elsewhere
         return 1.0 / self.width
 
-    def validate(self):
+    def validate(self) -> None:
         check_number(self.width, "width", strict=True)
 
-    def value(self, y, f):
+    def value(self, y: Array, f: Array) -> Array:
         gap = _gap(y, f)
         return namespace(f).where(
             gap <= self.width, gap**2 / (2.0 * self.width), gap - self.width / 2.0
         )
 
-    def gradient(self, y, f):
+    def gradient(self, y: Array, f: Array) -> Array:
         return -y * namespace(f).clip((1.0 - y * f) / self.width, 0.0, 1.0)
 
-    def curvature(self, y, f):
+    def curvature(self, y: Array, f: Array) -> Array:
         gap = 1.0 - y * f
         return _where((gap > 0.0) & (gap <= self.width), f) / self.width
 
@@ -301,23 +309,23 @@ class Hinge(Loss):
     task = "classification"
     curvature_bound = 0.0
 
-    def __init__(self, width=1.0):
+    def __init__(self, width: float = 1.0) -> None:
         self.width = width
 
     @property
-    def surrogate(self):  # type: ignore[override]  # an attribute elsewhere
+    def surrogate(self) -> Loss:  # type: ignore[override]  # an attribute elsewhere
         return HuberizedHinge(self.width)
 
-    def validate(self):
+    def validate(self) -> None:
         check_number(self.width, "width", strict=True)
 
-    def value(self, y, f):
+    def value(self, y: Array, f: Array) -> Array:
         return _gap(y, f)
 
-    def gradient(self, y, f):
+    def gradient(self, y: Array, f: Array) -> Array:
         return -y * _where(y * f < 1.0, f)
 
-    def curvature(self, y, f):
+    def curvature(self, y: Array, f: Array) -> Array:
         return namespace(f).zeros_like(f)
 
 
@@ -335,38 +343,38 @@ class LogisticLoss(Loss):
     task = "classification"
     curvature_bound = 0.25
 
-    def value(self, y, f):
+    def value(self, y: Array, f: Array) -> Array:
         margin = y * f
         return namespace(f).logaddexp(0.0 * margin, -margin)
 
-    def gradient(self, y, f):
+    def gradient(self, y: Array, f: Array) -> Array:
         return -y * _sigmoid(-y * f)
 
-    def curvature(self, y, f):
+    def curvature(self, y: Array, f: Array) -> Array:
         q = _sigmoid(y * f)
         return q * (1.0 - q)
 
-    def probability(self, f):
+    def probability(self, f: Array) -> Array:
         return _sigmoid(f)
 
 
-def _gap(y, f):
+def _gap(y: Array, f: Array) -> Array:
     """Return how far scores fall short of the margin, ``max(0, 1 - y f)``."""
     return nonnegative(1.0 - y * f)
 
 
-def _where(condition, f):
+def _where(condition: Array, f: Array) -> Array:
     """Return ones where the condition holds and zeros elsewhere, of the type of ``f``."""
     return namespace(f).astype(condition, f.dtype)
 
 
-def _sigmoid(f):
+def _sigmoid(f: Array) -> Array:
     if isinstance(f, np.ndarray):
         return expit(f)
     return 1.0 / (1.0 + namespace(f).exp(-f))
 
 
-LOSSES = {
+LOSSES: dict[str, type[Loss]] = {
     "squared": SquaredLoss,
     "huber": HuberLoss,
     "squared_hinge": SquaredHinge,
@@ -376,7 +384,7 @@ LOSSES = {
 }
 
 
-def check_loss(loss, task):
+def check_loss(loss: Any, task: str) -> Loss:
     """Return a :class:`Loss` for a name or an instance, made for the task.
 
     Parameters
@@ -394,7 +402,7 @@ def check_loss(loss, task):
             f"The loss {loss!r} is for {LOSSES[loss].task}; for {task} choose one of "
             f"{', '.join(sorted(known))}."
         )
-    resolved = resolve(loss, known, Loss, "loss")
+    resolved = resolve(loss, known, Loss, "loss")  # type: ignore[type-abstract]  # not called
     if resolved.task != task:
         raise ValueError(f"{resolved!r} is a loss for {resolved.task}, not for {task}.")
     return resolved

@@ -2,33 +2,27 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
-from kernelknife._engine.data import column_names, infer_task
+from kernelknife._base import fitted_at, open_data
+from kernelknife._engine import FitSpec, Setup, follow, set_up, warn_not_converged
+from kernelknife._engine.data import column_names
 from kernelknife._engine.data.dask import is_dask
-from kernelknife._engine.fitting import (
-    Job,
-    make_solver,
-    prepare_job,
-    publish,
-    trace_path,
-    warn_not_converged,
-)
+from kernelknife._engine.policy import infer_task, task_of_loss
 from kernelknife._engine.search import Trace, rank_features, solve_for_count
 from kernelknife._engine.solvers import Solution
+from kernelknife._engine.spec import check_sparsities
 from kernelknife._utils.arrays import is_foreign, to_host
 from kernelknife._utils.checks import check_number
 from kernelknife._utils.optional import import_optional
-from kernelknife._utils.progress import root_task
+from kernelknife._utils.progress import root_progress
 from kernelknife._utils.threads import limited_blas
 from kernelknife._utils.versions import with_callbacks
 from kernelknife.estimators import KnifeClassifier, KnifeRegressor
 from kernelknife.inspection.substitutes import find_substitutes, rank_relevance
-from kernelknife.losses import LOSSES, Loss
 
 __all__ = ["PathResult", "check_sparsities", "knife_path"]
 
@@ -64,6 +58,9 @@ class PathResult:
         Names of the columns, ``x0``, ``x1`` and so on where the data had none.
     start : str
         The start that won.
+    searched_products : dict
+        In how many rows products of 2 and of 3 columns were searched for pure interactions, 0 where
+        there are too many columns; empty for convex kernels and for a ``start`` of your own.
     task : {"regression", "classification"}
         What the path took the target for.
 
@@ -89,40 +86,34 @@ class PathResult:
     ranking: np.ndarray
     feature_names: np.ndarray
     start: str
+    searched_products: dict[int, int]
     task: str
-    _template: Any = field(repr=False)
-    _job: Job = field(repr=False)
+    _setup: Setup = field(repr=False)
     _trace: Trace = field(repr=False)
-    _publish: Callable[..., None] = field(repr=False)
+    _fitted: Callable[..., Any] = field(repr=False)
 
     @classmethod
-    def from_trace(
-        cls, template: Any, job: Job, trace: Trace, publish: Callable[..., None] = publish
-    ) -> "PathResult":
+    def from_trace(cls, setup: Setup, trace: Trace, fitted: Callable[..., Any]) -> "PathResult":
         """Spread the weights of a trace over the user's columns.
 
         Parameters
         ----------
-        template : KnifeRegressor or KnifeClassifier
-            The estimator that a point is an instance of, not fitted.
-        job : Job
-            The prepared data and the problem.
+        setup : Setup
+            The data and the problem.
         trace : Trace
             The solutions along the path.
-        publish : callable
-            ``publish(model, job, solution, results)`` turns a clone of the template into the fitted
-            model of a point.
+        fitted : callable
+            ``fitted(setup, solution, start)`` returns the fitted model of a point.
 
         Returns
         -------
         PathResult
             The path in terms of the user's columns.
         """
-        points, prepared = trace.points, job.prepared
+        points, data = trace.points, setup.data
         w = np.array([point.w for point in points])
-        weights = np.array([prepared.user_values(row) for row in w])
+        weights = np.array([data.user_values(row) for row in w])
         ranks = rank_features(w, trace.tie_break)
-        names = column_names(prepared.rows.names, prepared.n_features)
         return cls(
             sparsities=np.array([point.sparsity for point in points]),
             weights=weights,
@@ -132,14 +123,14 @@ class PathResult:
             loss=np.array([point.loss for point in points]),
             factorizations=np.array([point.n_factorizations for point in points]),
             n_factorizations=trace.n_factorizations,
-            ranking=prepared.user_values(ranks, constant=len(ranks) + 1),
-            feature_names=names,
+            ranking=data.user_values(ranks, constant=len(ranks) + 1),
+            feature_names=column_names(data.rows.names, data.n_features),
             start=trace.start,
-            task=prepared.loss.task,
-            _template=template,
-            _job=job,
+            searched_products=setup.searched_products,
+            task=setup.spec.task,
+            _setup=setup,
             _trace=trace,
-            _publish=publish,
+            _fitted=fitted,
         )
 
     def __len__(self):
@@ -158,7 +149,7 @@ class PathResult:
         KnifeRegressor or KnifeClassifier
             Ready to predict.
         """
-        return self._fitted(self._point(i))
+        return self._fitted(self._setup, self._point(i), self.start)
 
     def _point(self, i: int) -> Solution:
         if not -len(self) <= i < len(self):
@@ -175,19 +166,17 @@ class PathResult:
         everything that matters. Where no feature can stand in for another, both are the same.
 
         A feature's strength is the penalty at which it leaves the path. One that helps in the place
-        of a survivor (see :meth:`substitutes`) has at least that survivor's strength, times the share
-        that it makes up for. Survivors are those of the point with the fewest features whose
+        of a survivor (see :meth:`substitutes`) has at least that survivor's strength, times the
+        share that it makes up for. Survivors are those of the point with the fewest features whose
         held-out loss is within one standard error of the least one. It is computed when it is first
         asked for, which takes two or three times as long as the path. Columns of a group share a
         rank, and constant columns come last.
         """
-        problem, prepared = self._job.problem, self._job.prepared
-        points = self._trace.points
-        survival = rank_features(np.array([p.w for p in points]), self._trace.tie_break)
-        with limited_blas(problem.n_rows):
-            ranks = rank_relevance(problem, make_solver(self._template), points, survival)
-        problem.forget()
-        return prepared.user_values(ranks, constant=len(ranks) + 1)
+        setup, points = self._setup, self._trace.points
+        elimination = rank_features(np.array([p.w for p in points]), self._trace.tie_break)
+        with limited_blas(setup.problem.n_rows):
+            ranks = rank_relevance(setup.problem, setup.spec.solver, points, elimination)
+        return setup.data.user_values(ranks, constant=len(ranks) + 1)
 
     def substitutes(self, i, *, n_candidates=8, folds=5, random_state=0):
         """Find columns that could take the place of those that are selected at point ``i``.
@@ -206,13 +195,12 @@ class PathResult:
             One place for every selected column.
         """
         if hasattr(i, "weights_"):
-            w, sparsity = self._job.prepared.weight_values(i.weights_), i.sparsity_
+            w, sparsity = self._setup.data.weight_values(i.weights_), i.sparsity_
         else:
             point = self._point(i)
             w, sparsity = point.w, point.sparsity
         return find_substitutes(
-            self._job,
-            make_solver(self._template),
+            self._setup,
             w,
             sparsity,
             n_candidates=n_candidates,
@@ -241,20 +229,17 @@ class PathResult:
             check_number(sparsity, "sparsity")
             return self.model(int(np.argmin(np.abs(self.sparsities - sparsity))))
         check_number(n_features, "n_features", low=1, integer=True)
-        problem = self._job.problem
+        problem = self._setup.problem
         if n_features > problem.n_weights:
             raise ValueError(
                 f"n_features={n_features} is more than the {problem.n_weights} features (or "
                 "groups) that are not constant."
             )
-        solver = make_solver(self._template)
         with limited_blas(problem.n_rows):
-            return self._fitted(solve_for_count(problem, solver, self._trace, n_features))
-
-    def _fitted(self, solution: Solution) -> Any:
-        model = clone(self._template).set_params(sparsity=float(solution.sparsity))
-        self._publish(model, self._job, solution, [(self.start, solution)])
-        return model
+            solution = solve_for_count(
+                problem, self._setup.spec.solver, self._trace, int(n_features)
+            )
+        return self._fitted(self._setup, solution, self.start)
 
     def warn_not_converged(self, stacklevel: int = 2) -> None:
         """Issue a ConvergenceWarning if a point has not converged.
@@ -385,38 +370,26 @@ def knife_path(
     grid = check_sparsities(sparsities)
     if updates_per_point is not None:
         check_number(updates_per_point, "updates_per_point", low=1, integer=True)
-    estimator = KnifeRegressor if _find_task(task, loss, y) == "regression" else KnifeClassifier
+    kind = KnifeRegressor if _find_task(task, loss, y) == "regression" else KnifeClassifier
     if loss is not None:
         options["loss"] = loss
-    template = estimator(kernel=kernel, alpha=alpha, **options)
+    model = kind(kernel=kernel, alpha=alpha, **options)
     if callbacks:
-        template.set_callbacks(*callbacks)
-    return _run(template, X, y, sample_weight, grid, updates_per_point)
+        model.set_callbacks(*callbacks)
+    return _run(model, X, y, sample_weight, grid, updates_per_point)
 
 
 @with_callbacks
-def _run(template, X, y, sample_weight, grid, updates_per_point):
-    job = prepare_job(template, X, y, sample_weight)
+def _run(model, X, y, sample_weight, grid, updates_per_point):
+    spec = FitSpec.from_estimator(model)
+    setup = set_up(spec, open_data(model, X, y, sample_weight, spec))
     total = None if np.ndim(grid) == 0 else len(grid)
-    with limited_blas(job.problem.n_rows), root_task(template, "path", total) as task:
-        trace = trace_path(template, job, grid, updates_per_point=updates_per_point, task=task)
-    path = PathResult.from_trace(template, job, trace)
+    with limited_blas(setup.problem.n_rows), root_progress(model, "path", total) as progress:
+        trace = follow(setup, grid, updates_per_point=updates_per_point, progress=progress)
+    path = PathResult.from_trace(setup, trace, partial(fitted_at, model))
     if updates_per_point is None:
         path.warn_not_converged(stacklevel=5)
     return path
-
-
-def check_sparsities(sparsities):
-    """Return the number of points, or the penalties as an increasing array."""
-    if np.ndim(sparsities) == 0:
-        check_number(sparsities, "sparsities", low=1, integer=True)
-        return int(sparsities)
-    grid = np.asarray(sparsities, dtype=float)
-    if grid.ndim != 1 or not len(grid):
-        raise ValueError("sparsities must be a number of points or a list of penalties.")
-    if not np.isfinite(grid).all() or grid[0] < 0 or (np.diff(grid) <= 0).any():
-        raise ValueError("sparsities must be finite, >= 0 and increasing.")
-    return grid
 
 
 def _find_task(task, loss, y):
@@ -425,10 +398,9 @@ def _find_task(task, loss, y):
         if task not in ("regression", "classification"):
             raise ValueError(f"task must be 'regression' or 'classification', got {task!r}.")
         return task
-    if isinstance(loss, Loss):
-        return loss.task
-    if isinstance(loss, str) and loss in LOSSES:
-        return LOSSES[loss].task
+    task = task_of_loss(loss)
+    if task is not None:
+        return task
     if isinstance(y, str) or is_dask(y):
         raise ValueError("Pass task='regression' or task='classification': y is not looked at.")
     return infer_task(to_host(y) if is_foreign(y) else y)

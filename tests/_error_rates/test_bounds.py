@@ -1,10 +1,15 @@
-"""Bounds of stability selection, against what R's package stabs prints and hand-made laws."""
+"""Bounds of stability selection, against the R package stabs and simulated distributions."""
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from kernelknife._error_rates.bounds import error_bound, largest_count, smallest_threshold
+from kernelknife._error_rates.bounds import (
+    choose_votes,
+    error_bound,
+    largest_count,
+    smallest_threshold,
+)
 
 # Printed by stabs 0.6-4 (tests/regtest-inference.Rout.save): cutoff 0.6, p = 100, B = 50, for
 # q = 1 ... 10.
@@ -60,7 +65,7 @@ def test_formulas_on_a_grid(p, threshold, n_pairs):
 
 
 @pytest.mark.parametrize("q", [2, 8])
-def test_what_assumes_more_promises_more(q):
+def test_stronger_assumptions_give_smaller_bounds(q):
     for threshold in (0.6, 0.8):
         bounds = [
             error_bound(q, 80, threshold, 20, assumption)
@@ -69,25 +74,37 @@ def test_what_assumes_more_promises_more(q):
         assert bounds == sorted(bounds)
 
 
-def test_no_unimodal_law_has_a_larger_tail(rng):
+def test_no_unimodal_distribution_has_a_larger_tail(rng):
     """With mean m of the share of pairs, P(share >= 2 t - 1) <= m factor."""
     n_pairs, share, threshold = 20, 0.1, 0.7
     values = np.arange(n_pairs + 1) / n_pairs
     factor = error_bound(10, 100, threshold, n_pairs, "unimodal") / 100 / share**2
     for _ in range(500):
-        # Mixtures of uniform laws on 0 ... k are unimodal with mode 0.
+        # Mixtures of uniform distributions on 0 ... k are unimodal with mode 0.
         weights = rng.dirichlet(np.full(n_pairs + 1, 0.1))
-        law = sum(
+        mass = sum(
             weight * (np.arange(n_pairs + 1) <= k) / (k + 1) for k, weight in enumerate(weights)
         )
-        law = law * share**2 / (law @ values)  # the rest lies at zero
-        if law[1:].sum() <= 1 and 1 - law[1:].sum() >= law[1]:
-            tail = law[values >= 2 * threshold - 1 - 1e-9].sum()
+        mass = mass * share**2 / (mass @ values)  # the rest lies at zero
+        if mass[1:].sum() <= 1 and 1 - mass[1:].sum() >= mass[1]:
+            tail = mass[values >= 2 * threshold - 1 - 1e-9].sum()
             assert tail <= factor * share**2 + 1e-12
 
 
-def test_nothing_is_promised_where_nothing_can_be():
+def test_there_is_no_bound_where_there_cannot_be_one():
     assert error_bound(5, 100, 0.5, 50, "none") == np.inf
     assert error_bound(80, 100, 0.9, 50, "unimodal") == np.inf
     assert largest_count(5, 0.75, 50, 0.01, "unimodal") == 0
     assert smallest_threshold(5, 10, 50, 0.001, "unimodal") is None
+
+
+def test_votes_and_threshold_are_chosen_together():
+    allowed = {"n_pairs": 50, "max_false": 1.0, "assumption": "unimodal"}
+    assert choose_votes(12, **allowed) == (5, 0.9)
+    assert choose_votes(110, **allowed) == (10, 0.75)
+    assert choose_votes(12, threshold=0.75, **allowed) == (3, 0.75)
+    votes, threshold = choose_votes(12, n_votes=6, **allowed)
+    assert votes == 6
+    assert threshold == smallest_threshold(6, 12, 50, 1.0, "unimodal") > 0.9
+    # A threshold between two shares of half-samples is rounded up.
+    assert choose_votes(12, threshold=0.751, **allowed)[1] == 0.76

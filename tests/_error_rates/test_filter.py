@@ -1,4 +1,4 @@
-"""The knockoff filter and e-values, against brute force and against their promises."""
+"""The knockoff filter and e-values, against brute force and in expectation."""
 
 import numpy as np
 import pytest
@@ -7,8 +7,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from kernelknife._error_rates.filter import (
     derandomized_e_values,
     e_bh_q_values,
+    joint_threshold,
     knockoff_threshold,
-    patient_threshold,
     select_by_e_values,
     signed_maximum,
 )
@@ -55,10 +55,10 @@ def test_e_bh_against_its_definition(rng):
         assert_array_equal(e_bh_q_values(e) <= 0.3, expected)
 
 
-@pytest.mark.parametrize("choose", [knockoff_threshold, patient_threshold])
+@pytest.mark.parametrize("choose", [knockoff_threshold, joint_threshold])
 @pytest.mark.parametrize("n_true", [0, 12, 30])
 def test_e_values_of_useless_features_are_at_most_one_on_average(rng, choose, n_true):
-    """The promise of both thresholds: sum of E over useless features <= p, in the mean."""
+    """For both thresholds the sum of E over useless features is at most p, in expectation."""
     p, draws = 60, 4000
     totals = np.empty(draws)
     for i in range(draws):
@@ -69,11 +69,11 @@ def test_e_values_of_useless_features_are_at_most_one_on_average(rng, choose, n_
     assert totals.mean() <= p + 3 * totals.std() / np.sqrt(draws)
 
 
-def test_patience_leaves_room_where_it_can_and_speaks_where_it_must():
+def test_the_joint_threshold_is_stricter_unless_few_features_are_left():
     many = np.concatenate([np.linspace(5, 6, 40), [-4.0, -4.1], np.full(6, 4.5), [-5.01]])
-    assert patient_threshold(many, 0.1) >= knockoff_threshold(many, 0.1)
+    assert joint_threshold(many, 0.1) >= knockoff_threshold(many, 0.1)
     few = np.concatenate([np.full(12, 5.0), [-1.0, 1.0]])
-    assert patient_threshold(few, 0.1) == 5.0
+    assert joint_threshold(few, 0.1) == 5.0
 
 
 def test_draws_that_miss_a_feature_lower_its_e_value():

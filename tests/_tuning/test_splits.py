@@ -1,9 +1,18 @@
-"""Folds: shuffled, repeated where there are few rows, and refused where they cannot be."""
+"""Rows of a search and its folds: shuffled, repeated for few rows, refused where impossible."""
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.model_selection import KFold
 
-from kernelknife._tuning import check_folds, check_splits, draw_rows, make_splitter
+from kernelknife._engine.policy import rows_to_search
+from kernelknife._tuning.splits import (
+    check_folds,
+    check_splits,
+    draw_rows,
+    make_splitter,
+    rows_of_splits,
+)
 
 
 def test_few_rows_are_split_twice_and_rows_are_shuffled():
@@ -13,7 +22,7 @@ def test_few_rows_are_split_twice_and_rows_are_shuffled():
     # A fold of neighbors would be unlike the others in a sorted table.
     assert any(np.diff(test).max() > 1 for _, test in many)
     again = list(make_splitter(None, np.arange(250.0), False, None, None).split(np.zeros((250, 1))))
-    np.testing.assert_array_equal(many[0][1], again[0][1])
+    assert_array_equal(many[0][1], again[0][1])
 
 
 def test_a_rare_class_makes_fewer_folds():
@@ -40,10 +49,10 @@ def test_rows_are_drawn_by_class_and_a_rare_class_keeps_some():
     target = np.repeat([0, 1, 2], [6000, 3995, 5])
     rows = draw_rows(target, True, 500, 0)
     counts = np.bincount(target[rows])
-    np.testing.assert_allclose(counts[:2], [300, 200], atol=1)
+    assert_allclose(counts[:2], [300, 200], atol=1)
     assert counts[2] == 5
     assert (np.diff(rows) > 0).all()
-    np.testing.assert_array_equal(draw_rows(target, True, 10_000, 0), np.arange(10_000))
+    assert_array_equal(draw_rows(target, True, 10_000, 0), np.arange(10_000))
     assert len(np.unique(draw_rows(np.arange(900.0), False, 40, 3))) == 40
 
 
@@ -53,3 +62,30 @@ def test_a_target_that_is_constant_in_a_fold_is_named_with_it():
     with pytest.raises(ValueError, match="constant on the training rows of fold 0"):
         check_splits(splits, None, np.ones(10), None, y)
     check_splits(splits[1:] * 2, None, np.ones(10), None, y)
+
+
+def test_a_fold_whose_rows_do_not_count_is_named():
+    splits = [(np.arange(5), np.arange(5, 10)), (np.arange(5, 10), np.arange(5))]
+    with pytest.raises(ValueError, match="Fold 0 has no training or no test rows"):
+        check_splits(splits, None, np.repeat([1.0, 0.0], 5), None)
+
+
+def test_folds_of_a_time_series_need_not_have_all_rows():
+    splits = [(np.array([5, 2]), np.array([7])), (np.array([2, 5, 7]), np.array([9]))]
+    assert_array_equal(rows_of_splits(splits), [2, 5, 7, 9])
+
+
+@pytest.mark.parametrize(
+    ("most", "cv", "expected"),
+    [
+        (3000, None, 3000),
+        (3000, 10, 3000),
+        (9000, None, 5000),
+        (None, None, 5000),
+        # Both may name rows, which a draw would take away.
+        (3000, KFold(5), 5000),
+        (3000, [(np.arange(4000), np.arange(4000, 5000))], 5000),
+    ],
+)
+def test_folds_that_are_counted_leave_the_search_on_some_rows(most, cv, expected):
+    assert rows_to_search(5000, most, cv) == expected

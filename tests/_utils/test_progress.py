@@ -3,12 +3,12 @@
 import pytest
 from sklearn.base import BaseEstimator
 
-from kernelknife._utils.progress import SILENT, root_task
+from kernelknife._utils.progress import SILENT, root_progress
 from kernelknife._utils.versions import CallbackSupportMixin, with_callbacks
 
 
 class Recorder:
-    """A callback that writes down what it is told and may ask to stop."""
+    """A callback that records its calls and may ask to stop."""
 
     def __init__(self, stop_at=None):
         self.events, self.stop_at = [], stop_at
@@ -33,7 +33,7 @@ class Walker(CallbackSupportMixin, BaseEstimator):
     @with_callbacks
     def fit(self):
         self.seen_ = []
-        with root_task(self, "fit", 2) as task:
+        with root_progress(self, "fit", 2) as task:
             self.task_ = task
             for point in range(2):
                 with task.subtask("point", 3) as child:

@@ -1,4 +1,4 @@
-"""The attributes that users of RFE and Boruta know."""
+"""The attributes that RFE and Boruta have, too."""
 
 import numpy as np
 import pandas as pd

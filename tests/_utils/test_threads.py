@@ -3,7 +3,7 @@
 from threading import Thread
 
 import pytest
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from kernelknife._utils.threads import SMALL, limited_blas
 
@@ -14,11 +14,12 @@ def blas_threads():
 
 @pytest.fixture
 def several():
-    """The numbers of threads outside of a limit."""
-    threads = blas_threads()
-    if threads == {1}:
-        pytest.skip("there is one BLAS thread anyway")
-    return threads
+    """The numbers of threads outside of a limit: two, whatever the environment asks for."""
+    with threadpool_limits(2, user_api="blas"):
+        threads = blas_threads()
+        if threads == {1}:
+            pytest.skip("this BLAS has a single thread")
+        yield threads
 
 
 def test_small_matrices_get_one_thread_and_large_ones_all(several):

@@ -11,7 +11,7 @@ import pytest
 from sklearn.base import BaseEstimator
 
 from kernelknife._utils import versions
-from kernelknife._utils.progress import SILENT, root_task
+from kernelknife._utils.progress import SILENT, root_progress
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "kernelknife"
@@ -30,7 +30,7 @@ def test_without_callbacks_everything_is_silent(before_callbacks):
     class Walker(before_callbacks.CallbackSupportMixin, BaseEstimator):
         @before_callbacks.with_callbacks
         def fit(self):
-            with root_task(self, "fit", 1) as task, task.subtask("iteration") as child:
+            with root_progress(self, "fit", 1) as task, task.subtask("iteration") as child:
                 self.task_, self.stops_ = task, child.watch("step")(0, 1.0)
             return self
 
@@ -41,9 +41,9 @@ def test_without_callbacks_everything_is_silent(before_callbacks):
 
 
 def test_versions_are_told_by_name():
-    told = versions.versions()
-    assert list(told) == ["kernelknife", "python", "numpy", "scipy", "sklearn"]
-    assert told["numpy"] == np.__version__
+    found = versions.versions()
+    assert list(found) == ["kernelknife", "python", "numpy", "scipy", "sklearn"]
+    assert found["numpy"] == np.__version__
 
 
 def requirements():
@@ -82,4 +82,4 @@ def test_versions_are_asked_for_in_one_module():
         for path in SOURCE.rglob("*.py")
         if asked.search(path.read_text(encoding="utf-8"))
     }
-    assert asking == {"_support/versions.py"}
+    assert asking == {"_utils/versions.py"}

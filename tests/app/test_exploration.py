@@ -104,7 +104,7 @@ def test_dates_become_numbers_where_that_is_asked_for():
     rng = np.random.default_rng(0)
     days = pd.Timestamp("2020-01-01") + pd.to_timedelta(np.arange(40) * 9, unit="D")
     frame = pd.DataFrame(rng.normal(size=(40, 3)), columns=list("abc")).assign(visit=days)
-    with pytest.raises(TableError, match="--dates days"):
+    with pytest.raises(TableError, match=r'dates=\["days"\]'):
         explore_table(frame)
     found = explore_table(frame, dates=["days"], n_features=2)
     assert "visit (days)" in found.encoder.columns_

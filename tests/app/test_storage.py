@@ -84,7 +84,9 @@ def narrow_encoder():
 def test_parts_that_make_no_model_are_refused(case, saved):
     path, facts, _, parts = saved
     rewrite(path, *WRONG[case](facts, parts))
-    with pytest.raises(ModelFileError, match=r"model\.kk is damaged.*select --save"):
+    with pytest.raises(
+        ModelFileError, match=r"model\.kk is damaged.*Save the model again with save_model"
+    ):
         load_model(path)
 
 
@@ -95,6 +97,9 @@ def test_torn_files_and_other_versions_are_refused(saved):
         load_model(path)
     rewrite(path, {**facts, "version": "0.0.1"}, parts)
     with pytest.raises(ModelFileError, match=r"saved by kernelknife 0\.0\.1"):
+        load_model(path)
+    rewrite(path, {**facts, "format_version": 1}, parts)
+    with pytest.raises(ModelFileError, match=r"an earlier state of kernelknife.*save_model\.$"):
         load_model(path)
     for facts_of_others in ({**facts, "format": "a song"}, ["format"]):
         rewrite(path, facts_of_others, parts)

@@ -198,7 +198,7 @@ def test_units_do_not_matter_even_without_standardization(rng):
     assert_allclose(raw.weights_, plain.weights_, atol=1e-6)
 
 
-def test_levels_groups_and_a_new_level(rng):
+def test_indicators_of_levels_and_a_number_with_few_values(rng):
     level = rng.integers(0, 4, size=150)
     effect = np.array([0.0, 2.0, -1.0, 0.5])[level]
     X = np.column_stack([np.eye(4)[level], rng.normal(size=(150, 2)), level])
@@ -208,6 +208,52 @@ def test_levels_groups_and_a_new_level(rng):
     assert len(set(model.weights_[:4])) == 1
     assert model.weights_[4] == model.weights_[5] == 0.0
     assert model.score(X, y) > 0.95
-    unknown = X[:1].copy()
-    unknown[0, 6] = 17.0
-    assert np.isfinite(model.predict(unknown)).all()
+    # A number with few values keeps their order: between 1 and 2 it has what lies between.
+    doses = KnifeRegressor("additive", sparsity=2.0).fit(X[:, 4:], y)
+    low, middle, high = doses.predict(np.array([[0.0, 0.0, d] for d in (1.0, 1.5, 2.0)]))
+    assert middle == pytest.approx(0.5 * (low + high))
+
+
+# -- shares and averages are those of the training rows ------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", [Additive(), Anova(), Anova(order=3)], ids=repr)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"loss": "squared_hinge"},
+        {"loss": "hinge"},
+        {"loss": "logistic", "n_centers": 40},
+        {"loss": "squared_hinge", "class_weight": "balanced"},
+    ],
+    ids=lambda options: "-".join(map(str, options.values())),
+)
+def test_effects_have_the_moments_of_the_training_rows(kernel, options, rng):
+    """Whichever rows carry a coefficient: their definition over all rows, by weight."""
+    X = rng.normal(size=(150, 4))
+    y = 3 * X[:, 0] + np.sin(3 * X[:, 1]) + 0.2 * rng.normal(size=150) > 0.7
+    s = rng.uniform(0.2, 2.0, size=150)
+    model = KnifeClassifier(kernel, alpha=0.3, sparsity=2.0, random_state=0, **options)
+    model.fit(X, y, sample_weight=s)
+    if model.class_weight is not None:
+        s = s * len(y) / (2 * np.bincount(y)[y.astype(int)])
+    s = s / s.sum()
+    constant, parts = model.effect_values(X)
+    f = sum(parts.values())[:, 0]
+    f = f - s @ f
+    shares = {effect.names: effect.share for effect in model.effects()}
+    assert set(shares) == set(parts)
+    for names, values in parts.items():
+        assert abs(s @ values[:, 0]) < 1e-10, "the average of each effect is zero"
+        assert shares[names] == pytest.approx((s * values[:, 0]) @ f / (s @ f**2), abs=1e-9)
+    assert sum(shares.values()) == pytest.approx(1.0)
+    assert_allclose(constant + sum(parts.values())[:, 0], model.decision_function(X), atol=1e-9)
+
+
+def test_too_many_pairs_are_refused_in_a_sentence(rng, monkeypatch):
+    monkeypatch.setattr("kernelknife._engine.effects.MOST_FUNCTIONS", 10)
+    X = rng.normal(size=(60, 5))
+    model = KnifeRegressor("anova", sparsity=0.01).fit(X, X.sum(axis=1))
+    with pytest.raises(ValueError, match="select fewer columns"):
+        model.effects()
+    assert np.isfinite(model.predict(X)).all()

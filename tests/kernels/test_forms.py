@@ -58,7 +58,9 @@ def test_contracted_first_derivatives(name, library, instance):
 
 @LIBRARIES
 @pytest.mark.parametrize("same", [False, True], ids=["other rows", "same rows"])
-@pytest.mark.parametrize("name", [name for name, form in FORMS.items() if hasattr(form, "hessian")])
+@pytest.mark.parametrize(
+    "name", [name for name, form in FORMS.items() if form.differentiable_twice]
+)
 def test_contracted_products_of_first_derivatives(name, same, library, instance, rng):
     X, Z, _, M, u, a = instance
     if same:

@@ -1,6 +1,6 @@
 """Documents of headings, tables and pictures."""
 
-from kernelknife.paper.document import Heading, Picture, Table, Text, to_html, to_markdown
+from document import Heading, Picture, Table, Text, to_html, to_markdown
 
 
 def test_documents_escape_what_they_show():

@@ -1,6 +1,6 @@
 """The simulation with noise columns."""
 
-from kernelknife.paper.noise import BAYES
+from items.noise import BAYES
 
 
 def test_bayes_error_by_simulation(rng):

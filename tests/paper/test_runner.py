@@ -8,10 +8,11 @@ import sys
 
 import pandas as pd
 import pytest
+from items import ITEMS
+from reproduction import reproduce
+from runner import read_tables
 
 from kernelknife.datasets import DataFileError
-from kernelknife.paper import ITEMS, reproduce
-from kernelknife.paper.runner import read_tables
 
 NEED_DATA = {"colon", "vowel", "parkinsons"}
 
@@ -79,8 +80,12 @@ def test_parts_of_other_versions_are_not_mixed_in(tmp_path):
 
 # Says when it is in the middle of the second repetition, and waits there to be killed.
 WAITING = """
+import sys
 import time
-from kernelknife.paper import ITEMS
+
+sys.path.insert(0, {folder!r})
+from items import ITEMS
+from run import main
 
 item = type(ITEMS["convergence"])
 repeat = item.repeat
@@ -92,25 +97,24 @@ def wait(self, seed, quick):
     return repeat(self, seed, quick)
 
 item.repeat = wait
-from kernelknife.app.cli import main
 main()
 """
 
 
 @pytest.mark.skipif(os.name != "posix", reason="kill -9 is of POSIX")
-def test_killed_and_resumed_it_ends_with_the_same_tables(tmp_path):
-    words = ["reproduce", "convergence", "--quick", "--jobs", "1", "--output"]
+def test_killed_and_resumed_it_ends_with_the_same_tables(tmp_path, command):
+    words = ["convergence", "--quick", "--jobs", "1", "--output"]
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
     whole, torn = tmp_path / "whole", tmp_path / "torn"
 
     def reproduce_into(folder):
-        command = [sys.executable, "-m", "kernelknife", *words, str(folder)]
-        subprocess.run(command, check=True, capture_output=True, env=environment)
+        line = [sys.executable, str(command), *words, str(folder)]
+        subprocess.run(line, check=True, capture_output=True, env=environment)
 
     reproduce_into(whole)
-    command = [sys.executable, "-c", WAITING, *words, str(torn)]
+    waiting = [sys.executable, "-c", WAITING.format(folder=str(command.parent)), *words, str(torn)]
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment, text=True
+        waiting, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment, text=True
     ) as process:
         assert process.stdout.readline() == "in the second repetition\n"
         process.send_signal(signal.SIGKILL)
@@ -138,3 +142,42 @@ def test_missing_data_are_said_before_anything_runs(tmp_path, monkeypatch):
 def test_unknown_items_are_named(tmp_path):
     with pytest.raises(ValueError, match=r"Unknown item 'apple'. Known items: noise, conv"):
         reproduce(["apple"], tmp_path)
+
+
+def call(command, *words):
+    return subprocess.run(
+        [sys.executable, str(command), *map(str, words)], capture_output=True, text=True
+    )
+
+
+def test_the_command_writes_where_it_says(command, tmp_path):
+    page = tmp_path / "page.md"
+    done = call(
+        command, "penalties", "--quick", "--jobs", 1, "--output", tmp_path / "out", "--page", page
+    )
+    assert done.returncode == 0
+    html = tmp_path / "out" / "summary.html"
+    assert done.stdout.splitlines() == [f"Summary: {page}", f"As a page: {html}"]
+    assert "(out/penalties.png)" in page.read_text(encoding="utf-8")
+    assert html.is_file()
+
+
+def test_the_command_names_its_items(command):
+    listed = call(command, "--list").stdout.splitlines()
+    assert [line.split("\t")[0] for line in listed] == list(ITEMS)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["apple"], "Unknown item 'apple'"),
+        (["linear", "--jobs", "0"], "--jobs must be"),
+        (["linear", "--quick", "--output", "FILE"], "cannot be written"),
+    ],
+)
+def test_mistakes_get_one_line(words, message, command, tmp_path):
+    (tmp_path / "file").touch()
+    done = call(command, *(tmp_path / "file" if word == "FILE" else word for word in words))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) == 1

@@ -4,10 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-
-from kernelknife.paper import ITEMS
-from kernelknife.paper.document import to_markdown
-from kernelknife.paper.summary import summarize
+from document import to_markdown
+from items import ITEMS
+from summary import summarize
 
 ROOT = Path(__file__).parents[2]
 

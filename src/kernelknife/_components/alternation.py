@@ -1,69 +1,91 @@
-"""Canonical pairs of two tables, found by turns between them.
+"""Canonical pairs of two tables, found by alternation between them.
 
 At fixed weights :func:`canonical_pairs` solves the eigenproblem of regularized kernel canonical
-correlation. The weights are found by :class:`Turns`: those of a table come from the regression of
-the other table's scores, with a penalty on their sum, until the columns of both no longer change.
-:func:`find_turns` compares several starts, and :func:`next_pair` makes a pair of the best one.
+correlation. The weights are found by an :class:`Alternation`: those of a table come from the
+regression of the other table's scores, with a penalty on their sum, until the columns of both no
+longer change. :func:`find_alternation` compares several starts, and :func:`find_pairs` finds one
+pair after the other.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
+from kernelknife._components.dependence import dependence_scores, expand_columns, favor
 from kernelknife._components.eigenproblems import (
     centered_features,
-    dependence_scores,
-    favor,
-    solution_at,
-    with_targets,
+    column_signs,
+    seen_columns,
+    set_up_table,
 )
+from kernelknife._engine import FitSpec, Model, Setup, build_model, or_empty
+from kernelknife._engine.data import Rows
 from kernelknife._engine.data.arrays import ArrayRows
-from kernelknife._engine.fitting import Job, make_solver
-from kernelknife._engine.model import Model, build_model
-from kernelknife._engine.search import Start, StartSettings, find_weights
-from kernelknife._engine.search.starts import best_of_starts, scaled_weights
+from kernelknife._engine.search import Start, find_weights, scaled_weights
+from kernelknife._engine.search.starts import best_of_starts
 from kernelknife._engine.solvers import Solution
-from kernelknife.estimators import KnifeRegressor
+from kernelknife._utils.progress import Progress
 
 __all__ = [
     "AUTO_SHARE",
     "MOST_HALVINGS",
     "MOST_ROUNDS",
+    "Alternation",
     "Pair",
     "Side",
-    "Turns",
     "canonical_pairs",
     "correlate",
-    "find_turns",
-    "next_pair",
+    "find_alternation",
+    "find_pairs",
     "pairs_at",
+    "permutation_tests",
 ]
 
 # An automatic penalty, per row: a column of weight 1 must explain so large a share of the scores.
 AUTO_SHARE = 0.03
-MOST_ROUNDS = 8  # of turns between the tables; two to four are the rule
+MOST_ROUNDS = 8  # of the alternation; two to four are the rule
 MOST_HALVINGS = 12  # of an automatic penalty that leaves no column
-# A start takes so many rounds before it is compared with others, and needs no rival where both
-# tables are left with less than this share of a constant's objective.
+# Rounds of a start before it is compared with others. It needs no rival where both tables are left
+# with less than GOOD_START of a constant's objective.
 FIRST_ROUNDS, GOOD_START = 2, 0.4
 SINGLE_STARTS = 4  # dependences of two columns that are starts of their own
-CHANCE_DRAWS = 19  # permutations of rows that tell which dependence is chance
+CHANCE_DRAWS = 19  # permutations of rows that show how large a dependence is by chance
+
+Tables = tuple[ArrayRows, ArrayRows]
+Sides = tuple["Side", "Side"]
+Features = tuple[list[np.ndarray], list[np.ndarray]]
 
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two tables while the pairs are searched for."""
+    """One of the two tables while the pairs are searched for.
+
+    Attributes
+    ----------
+    name : str
+    setup : Setup
+        Without a target.
+    seen : ndarray of shape (n, q)
+        What the kernel sees of the rows.
+    functions : pair of ndarray
+        See :func:`expand_columns`.
+    seed : int or None
+        For the permutations that show how large a dependence is by chance.
+    """
 
     name: str
-    job: Job
+    setup: Setup
     seen: np.ndarray
     functions: tuple[np.ndarray, np.ndarray]
-    regressor: KnifeRegressor
-    fixed: np.ndarray | None
-    sparsity: Any
+    seed: int | None
+
+    @classmethod
+    def of(cls, name: str, spec: FitSpec, rows: Rows) -> "Side":
+        """Return a table, ready for regressions."""
+        setup = set_up_table(spec, rows)
+        return cls(name, setup, seen_columns(setup), expand_columns(setup), spec.seed)
 
     @property
     def n_rows(self) -> int:
@@ -73,11 +95,15 @@ class Side:
     @property
     def alpha(self) -> float:
         """Penalty on the squared norm of the model."""
-        return self.job.problem.alpha
+        return self.setup.spec.alpha
+
+    def at_penalty(self, sparsity: float) -> "Side":
+        """Return the table with another penalty on its weights."""
+        return replace(self, setup=self.setup.with_spec(sparsity=sparsity))
 
     def features(self, w: np.ndarray) -> np.ndarray:
         """Return the features of the weighted kernel, centered."""
-        return centered_features(self.job, self.seen, w)
+        return centered_features(self.setup, self.seen, w)
 
     def solve(
         self, target: np.ndarray, sparsity: float, begin: np.ndarray | None = None
@@ -92,13 +118,14 @@ class Side:
             Weights to begin with, of which those that are zero stay so; None tries the starts of
             a regression.
         """
-        job = with_targets(self.job, target[:, None])
-        solver = make_solver(self.regressor)
+        setup = self.setup.with_targets(target[:, None])
+        problem, solver = setup.problem, setup.spec.solver
         if begin is None:
-            settings = StartSettings(seed=job.seed)
-            return find_weights(job.problem, solver, settings, sparsity)[0]
-        start = Start("neighbor", begin, relaxes=False)
-        return best_of_starts(job.problem, solver, [start], sparsity)[0]
+            solution, _ = find_weights(problem, solver, setup.start_settings, sparsity)
+        else:
+            start = Start("neighbor", begin, relaxes=False)
+            solution, _ = best_of_starts(problem, solver, [start], sparsity)
+        return or_empty(setup, solution, solution.objective)
 
     def regress(
         self, target: np.ndarray, begin: np.ndarray | None = None
@@ -108,8 +135,9 @@ class Side:
         The objective is a share of that of a constant. All weights are zero where the penalty
         drives every column out; an automatic one is halved before that.
         """
-        automatic = isinstance(self.sparsity, str)
-        sparsity = AUTO_SHARE * self.n_rows if automatic else float(self.sparsity)
+        given = self.setup.spec.sparsity
+        automatic = isinstance(given, str)
+        sparsity = AUTO_SHARE * self.n_rows if automatic else float(given)
         solution = self.solve(target, sparsity, begin)
         for _ in range(MOST_HALVINGS - 1):
             if solution.w.any() or not automatic:
@@ -123,10 +151,10 @@ class Side:
 
         The scores have mean 0 and variance 1 over the rows.
         """
-        job = with_targets(self.job, target[:, None])
-        solution = solution_at(job, w)
-        model = build_model(job.prepared, job.built, w, solution.C, solution.b)
-        scores = model.scores(job.prepared.rows)
+        setup = self.setup.with_targets(target[:, None])
+        fit = setup.problem.solve(w).inner
+        model = build_model(setup.data, setup.problem, setup.center_rows, w, fit.C, fit.b)
+        scores = model.scores(setup.data.rows)
         center, scale = scores.mean(axis=0), scores.std(axis=0)
         scale = np.where(scale > 0, scale, 1.0)
         model = replace(
@@ -139,25 +167,17 @@ class Side:
 class Pair:
     """A canonical pair: for each table its weights, its penalty, its model."""
 
-    weights: tuple[np.ndarray, np.ndarray]
+    weights: tuple[np.ndarray, np.ndarray]  # of the user's columns
     features: tuple[np.ndarray, ...]  # of both kernels at these weights, or none to save memory
     sparsities: tuple[float, float]
     models: tuple[Model, Model]
     scores: tuple[np.ndarray, np.ndarray]
-    n_rounds: int = 1
+    n_rounds: int
 
     @property
     def correlation(self) -> float:
         """Correlation of the two scores over the rows that the pair was found on."""
         return correlate(*self.scores)
-
-    def held_out(self, tables: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        """Return the two scores of other rows."""
-        f, g = (
-            model.scores(ArrayRows(table))[:, 0]
-            for model, table in zip(self.models, tables, strict=True)
-        )
-        return f, g
 
 
 def correlate(f: np.ndarray, g: np.ndarray) -> float:
@@ -167,14 +187,17 @@ def correlate(f: np.ndarray, g: np.ndarray) -> float:
     return float(f @ g / size) if size > 0 else 0.0
 
 
+# -- at fixed weights -----------------------------------------------------------------------------
+
+
 def canonical_pairs(
     A: np.ndarray, B: np.ndarray, alphas: tuple[float, float], k: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the leading pairs of scores of two tables, by regularized canonical correlation.
 
-    With centered features ``A`` and ``B`` of the rows, the smoothers ``R = A (A'A + alpha I)^-1 A'``
-    are ``P P'`` and ``Q Q'``. A pair that each smoother turns into the other, up to scale, comes
-    from the singular vectors of ``P'Q``.
+    With centered features ``A`` and ``B`` of the rows, the smoothers ``A (A'A + alpha I)^-1 A'``
+    are ``P P'`` and ``Q Q'``. A pair that each smoother maps to the other, up to scale, comes from
+    the singular vectors of ``P'Q``.
 
     Parameters
     ----------
@@ -192,11 +215,8 @@ def canonical_pairs(
     P, Q = _half_smoother(A, alphas[0]), _half_smoother(B, alphas[1])
     left, values, right = np.linalg.svd(P.T @ Q, full_matrices=False)
     F, G = P @ left[:, :k], Q @ right[:k].T
-    # A sign that the order of rows leaves as it is.
-    sign = np.where(F[np.abs(F).argmax(axis=0), np.arange(F.shape[1])] < 0, -1.0, 1.0)
-    F, G = (scores * sign for scores in (F, G))
-    size = np.sqrt(len(A))
-    F, G = (size * S / np.maximum(np.linalg.norm(S, axis=0), 1e-300) for S in (F, G))
+    sign, size = column_signs(F), np.sqrt(len(A))
+    F, G = (size * sign * S / np.maximum(np.linalg.norm(S, axis=0), 1e-300) for S in (F, G))
     return F, G, values[:k]
 
 
@@ -204,28 +224,28 @@ def _half_smoother(A: np.ndarray, alpha: float) -> np.ndarray:
     """Return ``P`` with ``P P' = A (A'A + alpha I)^-1 A'``."""
     gram = A.T @ A
     gram.flat[:: len(gram) + 1] += alpha
-    return solve_triangular(cholesky(gram, lower=True), A.T, lower=True).T
+    half: np.ndarray = solve_triangular(cholesky(gram, lower=True), A.T, lower=True).T
+    return half
 
 
-def pairs_at(sides: tuple[Side, Side], k: int) -> list[Pair]:
-    """Return the k leading pairs at weights that are given."""
-    turns = Turns(sides, [np.asarray(side.fixed) for side in sides])
-    F, G, values = turns.leading_pairs(k)
+def pairs_at(sides: Sides, weights: list[np.ndarray], k: int) -> list[Pair]:
+    """Return the k leading pairs at given weights."""
+    fixed = Alternation(sides, weights)
+    F, G, values = fixed.leading_scores(k)
     if len(values) < k:
         raise ValueError(
             f"n_components={k}, but the smaller of both kernel matrices has rank {len(values)}: "
             f"ask for at most {len(values)}."
         )
-    return [turns.pair(f, g) for f, g in zip(F.T, G.T, strict=True)]
+    return [fixed.pair(f, g) for f, g in zip(F.T, G.T, strict=True)]
 
 
-def _no_earlier_pairs() -> tuple[list[np.ndarray], list[np.ndarray]]:
-    return [], []
+# -- weights that are searched for ----------------------------------------------------------------
 
 
 @dataclass
-class Turns:
-    """A search by turns from one start: where it stands.
+class Alternation:
+    """A search from one start: regressions of each table on the other one's scores, in turn.
 
     Attributes
     ----------
@@ -241,9 +261,9 @@ class Turns:
         Whether the columns did not change in the last round, or none are left.
     """
 
-    sides: tuple[Side, Side]
+    sides: Sides
     weights: list[np.ndarray]
-    earlier: tuple[list[np.ndarray], list[np.ndarray]] = field(default_factory=_no_earlier_pairs)
+    earlier: Features = field(default_factory=lambda: ([], []))
     sparsities: list[float] = field(default_factory=lambda: [0.0, 0.0])
     objectives: list[float] = field(default_factory=lambda: [1.0, 1.0])
     n_rounds: int = 0
@@ -268,26 +288,22 @@ class Turns:
             found = self._features[i] = self.sides[i].features(self.weights[i])
         return found
 
-    def leading_pairs(self, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the k leading pairs at the weights, in what earlier pairs leave."""
+    def leading_scores(self, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the k leading pairs of scores at the weights, in what earlier pairs leave."""
         alphas = self.sides[0].alpha, self.sides[1].alpha
         A, B = (_without(self.features(i), self.earlier[i], alphas[i]) for i in (0, 1))
         return canonical_pairs(A, B, alphas, k)
 
-    def go_on(self, most_rounds: int, *, warm: bool = False) -> None:
-        """Take turns until the columns no longer change, or there have been so many rounds.
+    def run(self, most_rounds: int, *, warm: bool = False) -> None:
+        """Alternate until the columns no longer change, or for a number of rounds in all.
 
-        Parameters
-        ----------
-        most_rounds : int
-        warm : bool, default=False
-            Whether a regression begins with the weights that its table has, so that no column can
-            come in.
+        ``warm`` begins a regression with the weights that its table has, so that no column can
+        come in.
         """
         while not self.settled and self.n_rounds < most_rounds:
             before = [tuple(np.flatnonzero(w)) for w in self.weights]
             for i in (0, 1):
-                F, G, _ = self.leading_pairs(1)
+                F, G, _ = self.leading_scores(1)
                 begin = self.weights[i] if warm else None
                 found = self.sides[i].regress((G, F)[i][:, 0], begin)
                 self.weights[i], self.sparsities[i], self.objectives[i] = found
@@ -298,94 +314,71 @@ class Turns:
             self.n_rounds += 1
             self.settled = before == [tuple(np.flatnonzero(w)) for w in self.weights]
 
-    def at_penalties(self, sparsities: tuple[float, float]) -> "Turns":
-        """Return turns at other penalties that begin where these have ended."""
+    def at_penalties(self, sparsities: tuple[float, float]) -> "Alternation":
+        """Return an alternation at other penalties that begins where this one has ended."""
         left, right = (
-            replace(side, sparsity=sparsity)
-            for side, sparsity in zip(self.sides, sparsities, strict=True)
+            side.at_penalty(sparsity) for side, sparsity in zip(self.sides, sparsities, strict=True)
         )
-        return replace(
-            self,
-            sides=(left, right),
-            weights=list(self.weights),
-            sparsities=[0.0, 0.0],
-            objectives=[1.0, 1.0],
-            n_rounds=0,
-            settled=False,
-            _features=list(self._features),
+        return Alternation(
+            (left, right), list(self.weights), self.earlier, _features=list(self._features)
         )
 
     def leading_pair(self) -> Pair:
         """Return the leading pair at the weights."""
-        F, G, _ = self.leading_pairs(1)
+        F, G, _ = self.leading_scores(1)
         return self.pair(F[:, 0], G[:, 0])
 
     def pair(self, f: np.ndarray, g: np.ndarray) -> Pair:
         """Return the pair of two scores at the weights: each table predicts the other's score."""
-        left, right = self.sides
-        x_model, ours = left.model(self.weights[0], g)
-        y_model, theirs = right.model(self.weights[1], f)
+        (x_side, y_side), (x_weights, y_weights) = self.sides, self.weights
+        x_model, x_scores = x_side.model(x_weights, g)
+        y_model, y_scores = y_side.model(y_weights, f)
         return Pair(
-            (
-                left.job.prepared.user_values(self.weights[0]),
-                right.job.prepared.user_values(self.weights[1]),
+            weights=(
+                x_side.setup.data.user_values(x_weights),
+                y_side.setup.data.user_values(y_weights),
             ),
-            (self.features(0), self.features(1)),
-            (self.sparsities[0], self.sparsities[1]),
-            (x_model, y_model),
-            (ours, theirs),
-            max(self.n_rounds, 1),
+            features=(self.features(0), self.features(1)),
+            sparsities=(self.sparsities[0], self.sparsities[1]),
+            models=(x_model, y_model),
+            scores=(x_scores, y_scores),
+            n_rounds=max(self.n_rounds, 1),
         )
 
 
-def next_pair(sides: tuple[Side, Side], before: list[Pair], seed: int | None) -> Pair:
-    """Find the weights of the next pair by turns, and the pair at these weights.
+def find_pairs(sides: Sides, k: int, progress: Progress) -> list[Pair]:
+    """Find the weights of k pairs, one after the other, and the pairs at these weights."""
+    pairs: list[Pair] = []
+    for _ in range(k):
+        with progress.subtask("component"):
+            earlier = [p.features[0] for p in pairs], [p.features[1] for p in pairs]
+            found = find_alternation(sides, earlier)
+            for side, w, sparsity in zip(sides, found.weights, found.sparsities, strict=True):
+                if not w.any():
+                    raise ValueError(
+                        f"sparsity={sparsity:g} drives every column of {side.name} out: lower it, "
+                        "or leave sparsity='auto'."
+                    )
+            pairs.append(found.leading_pair())
+    return pairs
 
-    Parameters
-    ----------
-    sides : pair of Side
-    before : list of Pair
-        Pairs that were found already: what they explain is taken out of both tables.
-    seed : int or None
-        For the permutations that tell which dependence of two columns is chance.
+
+def find_alternation(sides: Sides, earlier: Features = ([], [])) -> Alternation:
+    """Return the best alternation, taken to its end.
+
+    Several starts take a few rounds each, and the one with the lowest objective goes on. What the
+    features of earlier pairs explain is taken out of both tables.
     """
-    earlier = [pair.features[0] for pair in before], [pair.features[1] for pair in before]
-    turns = find_turns(sides, earlier, seed)
-    for side, w, sparsity in zip(sides, turns.weights, turns.sparsities, strict=True):
-        if not w.any():
-            raise ValueError(
-                f"sparsity={sparsity:g} drives every column of {side.name} out: lower it, or "
-                "leave sparsity='auto'."
-            )
-    return turns.leading_pair()
-
-
-def find_turns(
-    sides: tuple[Side, Side],
-    earlier: tuple[list[np.ndarray], list[np.ndarray]] = ([], []),
-    seed: int | None = None,
-) -> Turns:
-    """Return the best search by turns, taken to its end.
-
-    Several starts take a few turns each, and the one with the lowest objective goes on.
-
-    Parameters
-    ----------
-    sides : pair of Side
-    earlier : pair of lists of ndarray
-        Features of earlier pairs, of each table.
-    seed : int or None
-        For the permutations that tell which dependence of two columns is chance.
-    """
-    best: Any = None
-    for weights in _starting_weights(sides, earlier, seed):
-        turns = Turns(sides, list(weights), earlier)
-        turns.go_on(FIRST_ROUNDS)
-        if best is None or turns.objective < best.objective:
-            best = turns
+    best: Alternation | None = None
+    for weights in _starting_weights(sides, earlier):
+        other = Alternation(sides, list(weights), earlier)
+        other.run(FIRST_ROUNDS)
+        if best is None or other.objective < best.objective:
+            best = other
         if best.objective < GOOD_START:
             break
-    best.go_on(MOST_ROUNDS)
+    assert best is not None
+    best.run(MOST_ROUNDS)
     return best
 
 
@@ -399,9 +392,7 @@ def _without(A: np.ndarray, earlier: list[np.ndarray], alpha: float) -> np.ndarr
     return A
 
 
-def _starting_weights(
-    sides: tuple[Side, Side], earlier: Any, seed: int | None
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def _starting_weights(sides: Sides, earlier: Features) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield weights that favor columns which depend on a column of the other table.
 
     In the first start a dependence counts by how far it exceeds the largest one after the rows of
@@ -413,7 +404,7 @@ def _starting_weights(
         (_without(side.functions[0], features, side.alpha), side.functions[1])
         for side, features in zip(sides, earlier, strict=True)
     )
-    rng = np.random.default_rng(0 if seed is None else seed)
+    rng = np.random.default_rng(sides[0].seed or 0)
     chance = 0.0
     for _ in range(CHANCE_DRAWS):
         shuffled = right[0][rng.permutation(len(right[0]))], right[1]
@@ -427,11 +418,32 @@ def _starting_weights(
         yield _favoring(sides, alone)
 
 
-def _favoring(sides: tuple[Side, Side], excess: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _favoring(sides: Sides, excess: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return starting weights of both tables by the dependences that count."""
     starts = []
     for i, side in enumerate(sides):
         strength = np.sqrt((excess**2).sum(axis=1 - i))
-        problem = side.job.problem
+        problem = side.setup.problem
         starts.append(favor(problem, strength) if strength.any() else scaled_weights(problem))
     return starts[0], starts[1]
+
+
+# -- rows that were held out ----------------------------------------------------------------------
+
+
+def permutation_tests(
+    pairs: list[Pair], tables: Tables, n_permutations: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the correlation of every pair over other rows, and its p-value.
+
+    That is the share of permutations of the rows of one table with at least this correlation.
+    """
+    correlations, p_values = [], []
+    for pair in pairs:
+        f, g = (model.scores(rows)[:, 0] for model, rows in zip(pair.models, tables, strict=True))
+        found = correlate(f, g)
+        by_chance = [correlate(f, g[rng.permutation(len(g))]) for _ in range(n_permutations)]
+        exceeded = np.count_nonzero(np.array(by_chance) >= found)
+        correlations.append(found)
+        p_values.append((1 + exceeded) / (1 + n_permutations))
+    return np.array(correlations), np.array(p_values)

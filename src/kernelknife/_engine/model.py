@@ -1,16 +1,18 @@
 """The fitted model: what is needed to predict, and nothing else."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
-from kernelknife._engine.data import Columns, Prepared, Rows, TargetEncoder, check_finite
-from kernelknife._engine.objective import BuiltProblem
+from kernelknife._engine.data import Columns, Rows, TargetEncoder, TrainingData, check_finite
+from kernelknife._engine.effects import EffectMoments, measure_effects
+from kernelknife._engine.objective import Problem
 from kernelknife._engine.objective.hinge import INACCURATE_GAP, refit_hinge, relative_gap
 from kernelknife._engine.solvers import Solution
 from kernelknife._utils.arrays import like, namespace
+from kernelknife._utils.types import Array
 from kernelknife.kernels import Kernel
 from kernelknife.losses import Loss
 
@@ -36,6 +38,9 @@ class Model:
     intercept : ndarray of shape (k,)
     targets : TargetEncoder
         The way from scores to predictions.
+    moments : EffectMoments or None
+        Of the effects over the training rows; None for a kernel without effects, for a model that
+        only predicts, and where the effects are too many to be measured.
     """
 
     kernel: Kernel
@@ -46,33 +51,44 @@ class Model:
     coef: np.ndarray
     intercept: np.ndarray
     targets: TargetEncoder
+    moments: EffectMoments | None = None
 
     def kernel_matrix(self, X: np.ndarray) -> np.ndarray:
         """Return the weighted kernel matrix of a user's rows."""
         Z = self.columns.take(X)
-        return self.kernel(Z, Z, self.v)
+        K: np.ndarray = self.kernel(Z, Z, self.v)
+        return K
 
-    def scores(self, rows: Rows) -> Any:
+    def with_moments(self, rows: Rows) -> "Model":
+        """Return the model with the moments of its effects over its training rows."""
+        moments = measure_effects(
+            rows, self.kernel, self.columns, self.v, self.vectors, self.coef, self.intercept
+        )
+        return replace(self, moments=moments)
+
+    def scores(self, rows: Rows) -> Array:
         """Return the scores of rows of any kind, shape (n, k), in their own kind of array."""
         return self._map(rows, _same)
 
-    def decisions(self, rows: Rows) -> Any:
+    def decisions(self, rows: Rows) -> Array:
         """Return the scores, without the second axis for two classes."""
         return self._map(rows, _first if self.targets.squeeze else _same)
 
-    def predict(self, rows: Rows) -> Any:
+    def predict(self, rows: Rows) -> Array:
         """Return the predictions for rows of any kind."""
         return self._map(rows, self.targets.decode)
 
-    def probabilities(self, rows: Rows, loss: Loss) -> Any:
+    def probabilities(self, rows: Rows, loss: Loss) -> Array:
         """Return class probabilities by a loss that has them."""
         return self._map(rows, partial(_class_probabilities, loss))
 
-    def _map(self, rows: Rows, after: Any) -> Any:
+    def _map(self, rows: Rows, after: Callable[[Array], Array]) -> Array:
         function = partial(self._of_block, rows.names, after)
         return rows.map(function, width=max(1, len(self.vectors)))
 
-    def _of_block(self, names: Any, after: Any, X: Any) -> Any:
+    def _of_block(
+        self, names: np.ndarray | None, after: Callable[[Array], Array], X: Array
+    ) -> Array:
         """Return ``after(scores)`` of a block of a user's rows, all columns of it."""
         if isinstance(X, np.ndarray):
             X = np.asarray(X, dtype=float)
@@ -86,67 +102,73 @@ class Model:
         return after(K @ like(self.coef, K) + like(self.intercept, K))
 
 
-def _same(scores: Any) -> Any:
+def _same(scores: Array) -> Array:
     return scores
 
 
-def _first(scores: Any) -> Any:
+def _first(scores: Array) -> Array:
     return scores[:, 0]
 
 
-def _class_probabilities(loss: Loss, scores: Any) -> Any:
+def _class_probabilities(loss: Loss, scores: Array) -> Array:
     """Return probabilities of all classes; beyond two, each against the rest and normalized."""
     xp = namespace(scores)
     chance = loss.probability(scores)
     if chance.shape[1] == 1:
         return xp.concat([1.0 - chance, chance], axis=1)
     total = xp.sum(chance, axis=1)[:, None]
-    # Where every class is as good as impossible, none is better than another.
+    # Where the probability of every class underflows, all of them get the same.
     possible = total > 0
     share = chance / xp.where(possible, total, xp.ones_like(total))
     return xp.where(possible, share, xp.ones_like(chance) / chance.shape[1])
 
 
 def final_coefficients(
-    prepared: Prepared, built: BuiltProblem, solution: Solution
+    problem: Problem, loss: Loss, solution: Solution
 ) -> tuple[np.ndarray, np.ndarray, bool]:
     """Return coefficients and intercepts for the user's own loss, and whether they are accurate.
 
     Where the weights were found with a smooth loss in its place, they are fitted anew.
     """
-    if prepared.loss.surrogate is None:
+    if loss.surrogate is None:
         return solution.C, solution.b, True
-    problem = built.problem
-    data = problem.kernel_matrix(solution.w), problem.Y, problem.sample_weight, problem.alpha
+    exact = problem.as_exact()
+    data = exact.kernel_matrix(solution.w), exact.Y, exact.sample_weight, exact.alpha
     C, b = refit_hinge(*data)
     return C, b, relative_gap(*data, C, b) <= INACCURATE_GAP
 
 
 def build_model(
-    prepared: Prepared, built: BuiltProblem, w: np.ndarray, C: np.ndarray, b: np.ndarray
+    data: TrainingData,
+    problem: Problem,
+    center_rows: np.ndarray,
+    w: np.ndarray,
+    C: np.ndarray,
+    b: np.ndarray,
 ) -> Model:
     """Keep the rows with a coefficient and the columns with a weight.
 
     Parameters
     ----------
-    prepared : Prepared
-    built : BuiltProblem
+    data : TrainingData
+    problem : Problem
+    center_rows : ndarray of int
+        The user's number of each row that carries a coefficient.
     w : ndarray of shape (n_weights,)
     C, b : ndarray
         Coefficients and intercepts.
     """
-    problem = built.problem
     subset = problem.features.select(np.flatnonzero(w))
     order = np.argsort(subset.columns, kind="stable")
     selected = subset.columns[order]  # in the user's order, the functions of a column together
     support = np.flatnonzero(C.any(axis=1))
     return Model(
         kernel=problem.kernel,
-        columns=prepared.columns.restricted(selected),
+        columns=data.columns.restricted(selected),
         v=subset.form_weights(w)[order],
-        support=built.center_rows[support],
+        support=center_rows[support],
         vectors=np.ascontiguousarray(problem.centers[np.ix_(support, selected)], dtype=float),
         coef=C[support],
         intercept=np.asarray(b, dtype=float),
-        targets=prepared.targets,
+        targets=data.targets,
     )

@@ -1,56 +1,52 @@
-"""The mathematics of selections with an error rate: functions of arrays that know no estimator.
+"""Selections with an error rate, without their estimators.
 
-Bounds of stability selection, q-values from the same half-samples, knockoffs and their filter.
+Stability selection: half-samples, the elimination orders on them, bounds on the number of false
+selections, and q-values. Knockoffs: their sampler, their statistics, and the filter that selects.
+Both take a :class:`kernelknife._engine.FitSpec` and arrays.
 """
 
 from kernelknife._error_rates.bounds import (
     ASSUMPTIONS,
+    choose_votes,
     error_bound,
-    largest_count,
-    smallest_threshold,
 )
+from kernelknife._error_rates.columns import cluster_columns, find_copies
 from kernelknife._error_rates.filter import (
     derandomized_e_values,
     e_bh_q_values,
     knockoff_threshold,
     select_by_e_values,
-    signed_maximum,
 )
-from kernelknife._error_rates.halves import draw_halves
+from kernelknife._error_rates.half_samples import draw_half_samples, rank_half_samples, rank_units
 from kernelknife._error_rates.ipss import integrated_q_values
-from kernelknife._error_rates.pairs import bounded_columns, product_columns, strong_pairs
-from kernelknife._error_rates.sampling import (
-    ConditionalKnockoffs,
-    CopulaColumn,
+from kernelknife._error_rates.sampler import (
+    METHODS,
     GaussianKnockoffs,
-    equicorrelated,
-    law_without_covariance,
+    KnockoffSampler,
+    distribution_given_sample,
     least_reconstructable,
-    normal_scores,
-    shrunk_correlation,
 )
+from kernelknife._error_rates.statistics import draw_statistics, path_statistics
 
 __all__ = [
     "ASSUMPTIONS",
-    "ConditionalKnockoffs",
-    "CopulaColumn",
+    "METHODS",
     "GaussianKnockoffs",
-    "bounded_columns",
+    "KnockoffSampler",
+    "choose_votes",
+    "cluster_columns",
     "derandomized_e_values",
-    "draw_halves",
+    "distribution_given_sample",
+    "draw_half_samples",
+    "draw_statistics",
     "e_bh_q_values",
-    "equicorrelated",
     "error_bound",
+    "find_copies",
     "integrated_q_values",
     "knockoff_threshold",
-    "largest_count",
-    "law_without_covariance",
     "least_reconstructable",
-    "normal_scores",
-    "product_columns",
+    "path_statistics",
+    "rank_half_samples",
+    "rank_units",
     "select_by_e_values",
-    "shrunk_correlation",
-    "signed_maximum",
-    "smallest_threshold",
-    "strong_pairs",
 ]

@@ -1,19 +1,19 @@
 """Bounds on the expected number of false selections of stability selection.
 
-A procedure selects at most ``q`` of ``p`` features on each half of ``B`` pairs of complementary
-half-samples. The features that are selected in a share of at least ``threshold`` of the ``2 B``
-halves are kept. How many of them are false in expectation is bounded by one of three formulas, from
-the weakest assumption to the strongest:
+A procedure selects at most ``q`` of ``p`` features on each half-sample of ``B`` complementary
+pairs. The features that are selected on a share of at least ``threshold`` of the ``2 B``
+half-samples are kept. How many of them are false in expectation is bounded by one of three
+formulas, from the weakest assumption to the strongest:
 
 * "none": Meinshausen and Buhlmann (2010), theorem 1.
 * "unimodal": Shah and Samworth (2013), theorem 2. The share of pairs that select a useless feature
-  in both halves has a unimodal distribution.
+  on both half-samples has a unimodal distribution.
 * "r-concave": Shah and Samworth (2013), section 3.4. That distribution is r-concave with r = -1/2,
-  and that of the share of halves with r = -1/4.
+  and that of the share of half-samples with r = -1/4.
 
-"False" means a feature that the procedure selects on a half no more often than a blind draw of
-``q`` of ``p`` would. Meinshausen and Buhlmann's theorem asks in addition that useless features are
-exchangeable.
+"False" means a feature that the procedure selects on a half-sample no more often than a blind draw
+of ``q`` of ``p`` would. Meinshausen and Buhlmann's theorem asks in addition that useless features
+are exchangeable.
 """
 
 from functools import lru_cache
@@ -21,10 +21,12 @@ from functools import lru_cache
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 
-__all__ = ["ASSUMPTIONS", "error_bound", "largest_count", "smallest_threshold"]
+__all__ = ["ASSUMPTIONS", "choose_votes", "error_bound", "largest_count", "smallest_threshold"]
 
 ASSUMPTIONS = ("none", "unimodal", "r-concave")
-# The theorem for unimodal distributions holds up to this share of features per half.
+# The threshold by default, and the one for tables whose half-samples would have few votes.
+USUAL_THRESHOLD, STRICT_THRESHOLD, MANY_VOTES = 0.75, 0.9, 10
+# The theorem for unimodal distributions holds up to this share of features per half-sample.
 LARGEST_SHARE = 1.0 / np.sqrt(3.0)
 SMALLEST_SHIFT, LARGEST_SHIFT = 1e-5, 1e5  # between which the shift of an r-concave tail is sought
 ROUNDING = 1e-9
@@ -36,13 +38,13 @@ def error_bound(q: int, p: int, threshold: float, n_pairs: int, assumption: str)
     Parameters
     ----------
     q : int
-        Features that are selected on each half at most.
+        Features that are selected on each half-sample at most.
     p : int
         Features to choose from.
     threshold : float
-        Share of the halves from which on a feature is kept.
+        Share of the half-samples from which on a feature is kept.
     n_pairs : int
-        Number of complementary pairs of halves.
+        Number of complementary pairs.
     assumption : {"none", "unimodal", "r-concave"}
 
     Returns
@@ -58,7 +60,7 @@ def error_bound(q: int, p: int, threshold: float, n_pairs: int, assumption: str)
 
 def largest_count(p: int, threshold: float, n_pairs: int, max_false: float, assumption: str) -> int:
     """Return the largest ``q`` whose bound is at most ``max_false``, 0 if there is none."""
-    # The bounds rise with q: the largest allowed one is found by halving an interval.
+    # The bounds rise with q: the largest allowed one is found by bisection.
     low, high = 0, p
     while low < high:
         middle = (low + high + 1) // 2
@@ -72,15 +74,50 @@ def largest_count(p: int, threshold: float, n_pairs: int, max_false: float, assu
 def smallest_threshold(
     q: int, p: int, n_pairs: int, max_false: float, assumption: str
 ) -> float | None:
-    """Return the smallest share of halves above 1/2 whose bound is at most ``max_false``.
+    """Return the smallest share of half-samples above 1/2 whose bound is at most ``max_false``.
 
-    Shares are multiples of ``1 / (2 n_pairs)``. None says that there is none.
+    Shares are multiples of ``1 / (2 n_pairs)``; None if no share has such a bound.
     """
-    for halves in range(n_pairs + 1, 2 * n_pairs + 1):
-        threshold = halves / (2 * n_pairs)
+    for count in range(n_pairs + 1, 2 * n_pairs + 1):
+        threshold = count / (2 * n_pairs)
         if error_bound(q, p, threshold, n_pairs, assumption) <= max_false:
             return threshold
     return None
+
+
+def choose_votes(
+    p: int,
+    n_pairs: int,
+    max_false: float,
+    assumption: str,
+    threshold: float | None = None,
+    n_votes: int | None = None,
+) -> tuple[int, float]:
+    """Return how many of ``p`` features a half-sample votes for, and the share that selects.
+
+    What is None is chosen; a given threshold is raised where a vote per half-sample needs it. See
+    :class:`kernelknife.KnifeStability` for the parameters.
+    """
+    allowed = n_pairs, max_false, assumption
+    if threshold is None:
+        many = largest_count(p, USUAL_THRESHOLD, *allowed) >= MANY_VOTES
+        threshold = USUAL_THRESHOLD if many else STRICT_THRESHOLD
+    # Shares are whole numbers of half-samples.
+    threshold = float(np.ceil(2 * n_pairs * threshold - ROUNDING)) / (2 * n_pairs)
+    if n_votes is None:
+        n_votes = max(largest_count(p, threshold, *allowed), 1)
+    elif n_votes > p:
+        raise ValueError(f"n_votes={n_votes} is more than the {p} features to vote on.")
+    needed: float | None = threshold
+    if error_bound(n_votes, p, threshold, n_pairs, assumption) > max_false:
+        needed = smallest_threshold(n_votes, p, *allowed)
+    if needed is None:
+        raise ValueError(
+            f"With {p} feature(s), {n_pairs} complementary pairs and {n_votes} vote(s) per "
+            f"half-sample, no threshold promises at most {max_false:g} false selections: raise "
+            "max_false or n_pairs, or lower n_votes."
+        )
+    return int(n_votes), float(needed)
 
 
 def _unimodal_bound(q: int, p: int, threshold: float, n_pairs: int) -> float:
@@ -96,11 +133,11 @@ def _unimodal_bound(q: int, p: int, threshold: float, n_pairs: int) -> float:
 
 
 @lru_cache(maxsize=4096)
-def _r_concave_bound(q: int, p: int, halves: float, n_pairs: int) -> float:
-    """Return the bound for features that are selected in at least so many halves."""
-    halves_up, share = int(np.ceil(halves - ROUNDING)), q / p
-    pairs = _largest_tail(share**2, halves_up - n_pairs, n_pairs, -0.5)
-    single = _largest_tail(share, halves_up, 2 * n_pairs, -0.25)
+def _r_concave_bound(q: int, p: int, n_selecting: float, n_pairs: int) -> float:
+    """Return the bound for features that at least ``n_selecting`` half-samples select."""
+    least, share = int(np.ceil(n_selecting - ROUNDING)), q / p
+    pairs = _largest_tail(share**2, least - n_pairs, n_pairs, -0.5)
+    single = _largest_tail(share, least, 2 * n_pairs, -0.25)
     return p * min(1.0, pairs, single)
 
 
@@ -109,7 +146,8 @@ def _largest_tail(mean: float, t: int, n: int, r: float) -> float:
 
     The worst distributions have probabilities proportional to ``(a + j)**(1 / r)`` for ``j`` up to
     some ``k``, and the rest of the mass on ``k + 1``. For every ``k`` the shift ``a`` lies between
-    the one that needs no mass on ``k + 1`` and the one that continues the same law to ``k + 1``.
+    the one that needs no mass on ``k + 1`` and the one that continues the same formula to
+    ``k + 1``.
     """
     center, s = n * mean, 1.0 / r
     first = int(np.ceil(2.0 * center - ROUNDING)) + 1
@@ -117,14 +155,14 @@ def _largest_tail(mean: float, t: int, n: int, r: float) -> float:
         return 1.0
     shifts = {k: _shift_of_mean(center, k, s) for k in range(first, n + 1)}
     worst = 0.0
-    # A law that ends below t has nothing there.
+    # A distribution that ends below t has no mass there.
     for k in range(max(first, t - 1), n):
         j = np.arange(k + 1)
 
-        def tail(a, k=k, j=j):
-            law = (a + j) ** s
-            scale = (k + 1 - center) / ((k + 1 - j) @ law)
-            return 1.0 - scale * law[:t].sum()
+        def tail(a: float, k: int = k, j: np.ndarray = j) -> float:
+            mass = (a + j) ** s
+            scale = (k + 1 - center) / ((k + 1 - j) @ mass)
+            return float(1.0 - scale * mass[:t].sum())
 
         low, high = shifts[k + 1], shifts[k]
         worst = max(worst, tail(low), tail(high))
@@ -140,9 +178,9 @@ def _shift_of_mean(center: float, k: int, s: float) -> float:
     """Return the shift for which ``(a + j)**s`` on 0 ... k has this mean."""
     j = np.arange(k + 1)
 
-    def excess(a):
-        law = (a + j) ** s
-        return j @ law / law.sum() - center
+    def excess(a: float) -> float:
+        mass = (a + j) ** s
+        return float(j @ mass / mass.sum() - center)
 
     # A large shift is a uniform distribution, whose mean is k / 2; a small one sits on zero.
     if excess(LARGEST_SHIFT) < 0:

@@ -1,90 +1,192 @@
-"""Scores of one fold: follow the paths on its training rows, judge every setting on the others."""
+"""One fold: follow the paths on its training rows, score every candidate on its test rows."""
 
+import warnings
 from collections.abc import Callable, Sequence
-from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.metrics import check_scoring
 
-from kernelknife._engine.data import open_rows_to_predict
-from kernelknife._engine.fitting import (
-    Job,
+from kernelknife._engine import (
+    FitSpec,
+    Model,
+    Setup,
+    build_model,
+    check_count,
     find_start,
-    make_solver,
-    prepare_job,
-    publish_model,
-    trace_path,
+    follow,
+    prepare_arrays,
+    set_up,
+    solve_count,
 )
-from kernelknife._engine.model import build_model, final_coefficients
-from kernelknife._engine.search import (
-    Start,
-    Trace,
-    equal_weights,
-    refit_without_penalty,
-    solve_for_count,
-)
+from kernelknife._engine.data import Columns
+from kernelknife._engine.data.arrays import ArrayRows
+from kernelknife._engine.model import final_coefficients
+from kernelknife._engine.search import Start, Trace, equal_weights, refit_without_penalty
 from kernelknife._engine.solvers import Solution
-from kernelknife._tuning.settings import EQUAL, PENALIZED, RELAXED, Line, penalty_for_share
-from kernelknife._utils.checks import check_number
-from kernelknife._utils.progress import SILENT, Task
+from kernelknife._tuning.candidates import (
+    EQUAL,
+    RELAXED,
+    Candidate,
+    CandidatePath,
+    penalty_for_share,
+)
+from kernelknife._utils.progress import SILENT, Progress
 from kernelknife._utils.threads import limited_blas
 
 __all__ = [
-    "EXACT",
     "FOLD_TOL",
-    "Data",
     "FoldScores",
-    "as_in_a_fold",
-    "refit_as_judged",
-    "score_lines",
+    "Scoring",
+    "SearchData",
+    "exact",
+    "model_at",
+    "refit_candidate",
+    "rough",
+    "score_paths",
+    "score_solution",
+    "solutions_on_path",
 ]
 
 POINTS_TO_COUNT = 50  # of the path that an exact number of features is taken from
 FOLD_TOL = 1e-3  # of the objective on a fold, whose score is uncertain by far more
-# Options of models on a few hundred rows, for which any memory suffices.
-EXACT = {"n_centers": None, "memory_budget": 2**31}
 
 
-@dataclass(frozen=True)
-class Data:
-    """The rows of a cross-validation and how a model is judged on some of them.
+# -- what is scored, and how ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Scoring:
+    """How a model is scored on the test rows of a fold.
+
+    Attributes
+    ----------
+    name : str
+        For pictures and reports.
+    scorer : callable or None
+        ``scorer(estimator, X, y)``, perhaps with ``sample_weight``. None is the accuracy for
+        classes and the negative mean squared error for numbers, which take a thousandth of a second
+        less than a scorer of scikit-learn: as long as everything else, for tables of a hundred
+        rows.
+    as_estimator : callable
+        ``as_estimator(setup, solution, model)`` returns what a scorer can be called with.
+    """
+
+    name: str
+    scorer: Callable[..., float] | None
+    as_estimator: Callable[[Setup, Solution, Model], Any]
+
+    @classmethod
+    def checked(
+        cls,
+        scoring: Any,
+        default: str,
+        estimator: Any,
+        as_estimator: Callable[[Setup, Solution, Model], Any],
+        y: np.ndarray,
+        s: np.ndarray,
+    ) -> "Scoring":
+        """Return the scoring that a user asks for.
+
+        Parameters
+        ----------
+        scoring : str, callable or None
+        default : str
+            Name of what None stands for.
+        estimator : object
+            Not fitted, of the kind that will be scored.
+        as_estimator : callable
+        y, s : ndarray
+            Targets and sample weights of all rows.
+        """
+        if scoring is None:
+            return cls(default, None, as_estimator)
+        if not (isinstance(scoring, str) or callable(scoring)):
+            raise ValueError(
+                "scoring must be one name or one callable, because it chooses the model; got "
+                f"{type(scoring).__name__}."
+            )
+        name = scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "score")
+        scorer = check_scoring(estimator, scoring)
+        if not (s == 1).all() and not _takes_weights(scorer, y):
+            warnings.warn(
+                f"The scoring {name!r} takes no sample weights: the folds are scored without them.",
+                stacklevel=5,
+            )
+            scorer = Unweighted(scorer)
+        return cls(name, scorer, as_estimator)
+
+
+class Unweighted:
+    """A scorer that leaves out sample weights which its score cannot take."""
+
+    # A class and not a function inside another, because other processes need to unpickle it.
+    def __init__(self, scorer: Callable[..., float]):
+        self.scorer = scorer
+
+    def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        return self.scorer(estimator, X, y)
+
+
+def _takes_weights(scorer: Callable[..., float], y: np.ndarray) -> bool:
+    """Whether a scorer takes sample weights, tried on a constant prediction."""
+    dummy = DummyClassifier() if np.asarray(y).dtype.kind not in "f" else DummyRegressor()
+    zeros = np.zeros((len(y), 1))
+    try:
+        scorer(dummy.fit(zeros, y), zeros, y, sample_weight=np.ones(len(y)))
+    except TypeError:
+        return False
+    # Whatever else is wrong with a constant prediction is not about weights.
+    except Exception:
+        return True
+    return True
+
+
+@dataclass(frozen=True, eq=False)
+class SearchData:
+    """The rows of a cross-validation and how a model is scored on some of them.
 
     Attributes
     ----------
     X, y, sample_weight : ndarray
-    scorer : callable or None
-        ``scorer(model, X, y)``, perhaps with ``sample_weight``. None is the accuracy for classes
-        and the negative mean squared error for numbers, which take a thousandth of a second less
-        than a scorer of scikit-learn: as long as everything else, for tables of a hundred rows.
+    scoring : Scoring
+    names : ndarray of str or None
+        Names of the columns.
     """
 
     X: np.ndarray
     y: np.ndarray
     sample_weight: np.ndarray
-    scorer: Callable[..., float] | None
+    scoring: Scoring
+    names: np.ndarray | None = None
 
     @property
     def n_counted(self) -> int:
         """Number of rows with a positive weight."""
         return int(np.count_nonzero(self.sample_weight))
 
-    def take(self, rows: np.ndarray) -> "Data":
-        """Return some of the rows, judged in the same way."""
-        return Data(self.X[rows], self.y[rows], self.sample_weight[rows], self.scorer)
+    def take(self, rows: np.ndarray) -> "SearchData":
+        """Return some of the rows, scored in the same way."""
+        return replace(self, X=self.X[rows], y=self.y[rows], sample_weight=self.sample_weight[rows])
+
+    def set_up(self, spec: FitSpec) -> Setup:
+        """Return the problem of a specification on all of the rows."""
+        return set_up(spec, prepare_arrays(spec, self.X, self.y, self.sample_weight, self.names))
 
 
 @dataclass(frozen=True)
 class FoldScores:
-    """Scores and selected features of every setting of one line on one fold.
+    """Scores and selected features of every candidate of one path on one fold.
 
     Attributes
     ----------
-    scores : ndarray of shape (n_settings,)
-    selected : ndarray of shape (n_settings, n_bytes)
+    scores : ndarray of shape (n_candidates,)
+    selected : ndarray of shape (n_candidates, n_bytes)
         Packed to bits: thousands of features in dozens of folds.
     n_training_rows : int
-        Rows that the models were fitted to; a first look takes some of those of a fold.
+        Rows that the models were fitted to; a screening round takes some of those of a fold.
     """
 
     scores: np.ndarray
@@ -92,186 +194,176 @@ class FoldScores:
     n_training_rows: int
 
 
-def score_lines(
-    lines: Sequence[Line],
-    data: Data,
+# -- the work of one fold -------------------------------------------------------------------------
+
+
+def rough(spec: FitSpec) -> FitSpec:
+    """Return the specification with a tolerance that is fine enough for a score."""
+    return replace(spec, solver=spec.solver.with_tolerance(FOLD_TOL))
+
+
+def exact(spec: FitSpec) -> FitSpec:
+    """Return the specification for a few hundred rows, for which any memory suffices."""
+    return replace(spec, n_centers=None, memory_budget=2**31)
+
+
+def score_paths(
+    paths: Sequence[CandidatePath],
+    data: SearchData,
     train: np.ndarray,
     test: np.ndarray,
     begin: Start | None = None,
-    look: np.ndarray | None = None,
-    task: Task = SILENT,
+    start_rows: np.ndarray | None = None,
+    progress: Progress = SILENT,
 ) -> tuple[list[FoldScores], Start | None]:
-    """Score lines of one kernel on one fold; each begins where the first one's path began.
+    """Score paths of one kernel on one fold; each begins where the first one began.
 
     Parameters
     ----------
-    lines : sequence of Line
+    paths : sequence of CandidatePath
         Of the same kernel.
-    data : Data
+    data : SearchData
     train, test : ndarray of int
         Rows of the fold.
     begin : Start, default=None
-        Where the paths begin; None finds out with the first line.
-    look : ndarray of int, default=None
-        Training rows that tell where to begin; None takes all of them.
-    task : Task
+        Where the paths begin; None finds out with the first one.
+    start_rows : ndarray of int, default=None
+        Training rows that decide where to begin; None takes all of them.
+    progress : Progress
 
     Returns
     -------
     scores : list of FoldScores
     begin : Start
     """
-    with limited_blas(), task:
-        X, y, s = data.X[train], data.y[train], data.sample_weight[train]
-        job = prepare_job(lines[0].template, X, y, s)
-        rough = as_in_a_fold(lines[0].template)
-        if begin is None and look is not None:
-            begin = _start_on(lines[0], data.take(look))
-        if begin is not None and len(begin.weights) != job.problem.n_weights:
+    with limited_blas(), progress:
+        setup = _set_up_fold(paths[0].spec, data, train)
+        if begin is None and start_rows is not None:
+            begin = find_start(_set_up_fold(exact(paths[0].spec), data, start_rows))
+        if begin is not None and len(begin.weights) != setup.problem.n_weights:
             begin = None  # it was found on some of the rows, where other columns are constant
         results = []
-        for line in lines:
-            here = job.with_alpha(line.alpha)
-            counted = line.template.n_features_to_select is not None
-            grid = _penalties_of_fold(line, here, data, train)
-            with task.subtask("line"):
-                trace = trace_path(rough, here, POINTS_TO_COUNT if counted else grid, begin=begin)
+        for path in paths:
+            here = setup.with_alpha(path.alpha)
+            with progress.subtask("path"):
+                trace = follow(here, _penalties_of_fold(path, here, data, train), begin=begin)
                 begin = trace.begun
-                score = _score_count if counted else _score_line
-                results.append(score(line, here, trace, data, test))
+                judge = _Judge(here, data.take(test))
+                judged = [
+                    judge(solution)
+                    for weighting in path.weightings
+                    for solution in solutions_on_path(path, here, trace, weighting)
+                ]
+            scores, selected = zip(*judged, strict=True)
+            bits = np.packbits(selected, axis=1)
+            results.append(FoldScores(np.array(scores), bits, here.data.rows.shape[0]))
         return results, begin
 
 
-def refit_as_judged(
-    line: Line, weighting: str, point: int, data: Data, train: np.ndarray, begin: Start | None
-) -> Any:
-    """Return the model of one setting that a fold has judged, found again in the same way.
+def refit_candidate(
+    path: CandidatePath,
+    candidate: Candidate,
+    data: SearchData,
+    train: np.ndarray,
+    begin: Start | None,
+) -> tuple[Setup, Solution]:
+    """Return the model of a candidate that a fold has scored, found again in the same way.
 
     A fit with the same penalties could end in another minimum.
-
-    Parameters
-    ----------
-    line : Line
-    weighting : str
-        Of the setting.
-    point : int
-        Of the path; it means nothing for equal weights.
-    data : Data
-    train : ndarray of int
-        Training rows of the fold.
-    begin : Start or None
-        Where its paths began.
     """
-    with limited_blas():
-        X, y, s = data.X[train], data.y[train], data.sample_weight[train]
-        job = prepare_job(line.template, X, y, s).with_alpha(line.alpha)
-        rough = as_in_a_fold(line.template)
-        if weighting == EQUAL:
-            solution = equal_weights(job.problem)
-        else:
-            grid = _penalties_of_fold(line, job, data, train)
-            points: Sequence[Solution] = trace_path(rough, job, grid, begin=begin).points
-            if weighting == RELAXED:
-                points = _relaxed(line, job, make_solver(rough), points[: point + 1])
-            solution = points[min(point, len(points) - 1)]
-        model = copy(line.template)
-        publish_model(model, job, solution)
-        return model
+    setup = _set_up_fold(path.spec, data, train)
+    if candidate.weighting == EQUAL:
+        return setup, equal_weights(setup.problem)
+    trace = follow(setup, _penalties_of_fold(path, setup, data, train), begin=begin)
+    # The points before the candidate lead to it, those after it do not matter.
+    path = replace(path, penalties=path.penalties[path.penalties <= candidate.sparsity])
+    trace = replace(trace, points=trace.points[: len(path.penalties)])
+    return setup, solutions_on_path(path, setup, trace, candidate.weighting)[-1]
 
 
-def _penalties_of_fold(line: Line, job: Job, data: Data, train: np.ndarray) -> np.ndarray:
-    """Return the penalties of a line as they are for the training rows of a fold."""
-    share = data.sample_weight[train].sum() / data.sample_weight.sum()
-    return penalty_for_share(line.penalties, share, convex=job.problem.convex)
+def _set_up_fold(spec: FitSpec, data: SearchData, rows: np.ndarray) -> Setup:
+    spec = rough(spec)
+    # A fold has no use for the names of columns.
+    return replace(data.take(rows), names=None).set_up(spec)
 
 
-def _start_on(line: Line, data: Data) -> Start:
-    """Return where the path of a line begins on few rows, which are faster without centers."""
-    template = as_in_a_fold(line.template).set_params(**EXACT)
-    return find_start(template, prepare_job(template, data.X, data.y, data.sample_weight))
+def _penalties_of_fold(
+    path: CandidatePath, setup: Setup, data: SearchData, train: np.ndarray
+) -> int | np.ndarray:
+    """Return the penalties of a path as they are for the training rows of a fold."""
+    if path.by_count:
+        return POINTS_TO_COUNT
+    share = float(data.sample_weight[train].sum() / data.sample_weight.sum())
+    return penalty_for_share(path.penalties, share, convex=setup.problem.convex)
 
 
-def as_in_a_fold(template: Any) -> Any:
-    """Return the estimator with a tolerance that is fine enough for a score."""
-    return copy(template).set_params(tol=max(template.tol, FOLD_TOL))
+def solutions_on_path(
+    path: CandidatePath, setup: Setup, trace: Trace, weighting: str
+) -> list[Solution]:
+    """Return the solutions of the candidates of one weighting, in the order of their penalties."""
+    if weighting == EQUAL:
+        return [equal_weights(setup.problem)]
+    if path.by_count:
+        where = " on the training rows of every fold"
+        check_count(path.spec.n_features_to_select, setup.problem, where)
+        return [solve_count(setup, trace)]
+    # Past the end of a path nothing changes any more.
+    missing = len(path.penalties) - len(trace.points)
+    points = [*trace.points, *[trace.points[-1]] * missing]
+    return _relaxed(path, setup, points) if weighting == RELAXED else points
 
 
-def _score_count(line: Line, job: Job, trace: Trace, data: Data, test: np.ndarray) -> FoldScores:
-    """Score the model with as many features as the estimator asks for."""
-    solver, wanted = make_solver(as_in_a_fold(line.template)), line.template.n_features_to_select
-    check_number(wanted, "n_features_to_select", low=1, integer=True)
-    if wanted > job.problem.n_weights:
-        raise ValueError(
-            f"n_features_to_select={wanted} is more than the {job.problem.n_weights} features (or "
-            "groups) that are not constant on the training rows of every fold."
-        )
-    solution = solve_for_count(job.problem, solver, trace, wanted)
-    score, selected = _Judge(line, job, data, test)(solution)
-    bits = np.packbits(selected[None], axis=1)
-    return FoldScores(np.array([score]), bits, job.prepared.rows.shape[0])
-
-
-def _score_line(line: Line, job: Job, trace: Trace, data: Data, test: np.ndarray) -> FoldScores:
-    """Score every model that belongs to a path."""
-    judge = _Judge(line, job, data, test)
-    solver = make_solver(as_in_a_fold(line.template))
-    parts = []
-    for weighting in line.weightings:
-        if weighting == PENALIZED:
-            parts.append(judge.path(trace.points))
-        elif weighting == RELAXED:
-            parts.append(judge.path(_relaxed(line, job, solver, trace.points)))
-        elif weighting == EQUAL:
-            parts.append([judge(equal_weights(job.problem))])
-    scores, selected = zip(*(pair for part in parts for pair in part), strict=True)
-    bits = np.packbits(selected, axis=1)
-    return FoldScores(np.array(scores), bits, job.prepared.rows.shape[0])
-
-
-def _relaxed(line: Line, job: Job, solver: Any, points: Sequence[Solution]) -> list[Solution]:
+def _relaxed(path: CandidatePath, setup: Setup, points: Sequence[Solution]) -> list[Solution]:
     """Return every point of a path refitted without its penalty, every selection once."""
     relaxed: dict[bytes, Solution] = {}
     for point in points:
         support = (point.w > 0).tobytes()
-        if support not in relaxed and line.refits(int(np.count_nonzero(point.w))):
-            relaxed[support] = refit_without_penalty(job.problem, solver, point.w)
+        if support not in relaxed and path.refits(int(np.count_nonzero(point.w))):
+            relaxed[support] = refit_without_penalty(setup.problem, setup.spec.solver, point.w)
     return [relaxed.get((point.w > 0).tobytes(), point) for point in points]
+
+
+def model_at(setup: Setup, solution: Solution) -> Model:
+    """Return the model of a solution, with coefficients for the user's own loss."""
+    C, b, _ = final_coefficients(setup.problem, setup.spec.loss, solution)
+    return build_model(setup.data, setup.problem, setup.center_rows, solution.w, C, b)
+
+
+def score_solution(setup: Setup, solution: Solution, test: SearchData) -> float:
+    """Return the score of the model of a solution on test rows."""
+    return _Judge(setup, test)(solution)[0]
 
 
 class _Judge:
     """Scores solutions on the test rows, each of them once."""
 
-    def __init__(self, line: Line, job: Job, data: Data, test: np.ndarray):
-        self.line, self.job, self.scorer = line, job, data.scorer
-        self.X, self.y, self.s = data.X[test], data.y[test], data.sample_weight[test]
-        self.weighted = {} if (self.s == 1).all() else {"sample_weight": self.s}
-        self.rows = open_rows_to_predict(self.X, None, self.X.shape[1], np.asarray)
-        self.known: dict[int, tuple[float, np.ndarray]] = {}
+    def __init__(self, setup: Setup, test: SearchData):
+        self.setup, self.test = setup, test
+        # The test rows as the kernel sees them, once for all models of the path.
+        seen = setup.data.columns.take(test.X)
+        self.rows = ArrayRows(seen)
+        columns = Columns.as_seen(seen.shape[1])
+        self.seen = replace(setup, data=replace(setup.data, columns=columns))
+        # With the solution itself, so that no other one can have its identity.
+        self.known: dict[int, tuple[Solution, float, np.ndarray]] = {}
 
     def __call__(self, solution: Solution) -> tuple[float, np.ndarray]:
         """Return the score of a solution and which features it selects."""
-        if self.scorer is None:
-            prepared, built = self.job.prepared, self.job.built
-            C, b, _ = final_coefficients(prepared, built, solution)
-            fitted = build_model(prepared, built, solution.w, C, b)
-            selected = prepared.user_values(solution.w) > 0
-            return self._plain_score(fitted.predict(self.rows)), selected
-        model = copy(self.line.template)
-        publish_model(model, self.job, solution)
-        return self.scorer(model, self.X, self.y, **self.weighted), model.get_support()
+        if id(solution) not in self.known:
+            selected = self.setup.data.user_values(solution.w) > 0
+            self.known[id(solution)] = solution, self._score(solution), selected
+        return self.known[id(solution)][1:]
 
-    def _plain_score(self, predicted: np.ndarray) -> float:
-        """Return the accuracy, or the negative mean squared error."""
-        if self.job.prepared.targets.classes is not None:
-            return float(np.average(predicted == self.y, weights=self.s))
-        squares = (predicted - self.y) ** 2
-        return -float(np.average(squares, weights=self.s, axis=0).mean())
-
-    def path(self, points: Sequence[Solution]) -> list[tuple[float, np.ndarray]]:
-        """Return one score per penalty: past the end of a path nothing changes any more."""
-        judged = []
-        for point in points:
-            if id(point) not in self.known:
-                self.known[id(point)] = self(point)
-            judged.append(self.known[id(point)])
-        return judged + [judged[-1]] * (len(self.line.penalties) - len(judged))
+    def _score(self, solution: Solution) -> float:
+        y, s, scoring = self.test.y, self.test.sample_weight, self.test.scoring
+        if scoring.scorer is not None:
+            weighted = {} if (s == 1).all() else {"sample_weight": s}
+            model = model_at(self.setup, solution)
+            estimator = scoring.as_estimator(self.setup, solution, model)
+            return scoring.scorer(estimator, self.test.X, y, **weighted)
+        model = model_at(self.seen, solution)
+        predicted = model.predict(self.rows)
+        if model.targets.classes is not None:
+            return float(np.average(predicted == y, weights=s))
+        squares = (predicted - y) ** 2
+        return -float(np.average(squares, weights=s, axis=0).mean())

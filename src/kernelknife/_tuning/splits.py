@@ -1,12 +1,12 @@
 """How rows are split into folds, and what makes a fold impossible to fit."""
 
-import numbers
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.model_selection import (
     GroupKFold,
+    PredefinedSplit,
     RepeatedKFold,
     RepeatedStratifiedKFold,
     StratifiedGroupKFold,
@@ -14,47 +14,22 @@ from sklearn.model_selection import (
     check_cv,
 )
 
+from kernelknife._engine.policy import FOLDS, affordable_folds, is_counted
+
 __all__ = [
-    "DEFAULT_FOLDS",
     "check_folds",
     "check_splits",
     "draw_rows",
+    "inner_cv",
     "make_splitter",
-    "planned_folds",
     "rows_of_splits",
 ]
 
-FEW_ROWS = 200  # below, one split into folds is mostly luck, and several are made
-DEFAULT_FOLDS, REPEATS = 5, 2
-FEWEST_OF_A_CLASS = 10  # rows of a rare class that a draw takes: two for every fold
-
-
-def planned_folds(cv: Any, n_rows: int) -> int:
-    """Return how many folds will be made of so many rows.
-
-    A splitter that only knows it when it sees the rows counts as the default number.
-
-    Parameters
-    ----------
-    cv : int, splitter, iterable or None
-    n_rows : int
-    """
-    if isinstance(cv, numbers.Integral):
-        return int(cv)
-    if cv is None:
-        return DEFAULT_FOLDS * (REPEATS if n_rows < FEW_ROWS else 1)
-    if hasattr(cv, "get_n_splits"):
-        try:
-            return int(cv.get_n_splits())
-        except (TypeError, ValueError):
-            return DEFAULT_FOLDS
-    return len(cv) if hasattr(cv, "__len__") else DEFAULT_FOLDS
-
 
 def draw_rows(target: np.ndarray, classes: bool, most: int, seed: int | None) -> np.ndarray:
-    """Return so many rows at random, in their order, or all where there are no more.
+    """Return at most ``most`` rows at random, in their order.
 
-    Of every class its share is drawn, and of a rare one so many that each fold can have some.
+    Of every class its share is drawn, and of a rare one enough that each fold can have some.
 
     Parameters
     ----------
@@ -70,12 +45,12 @@ def draw_rows(target: np.ndarray, classes: bool, most: int, seed: int | None) ->
     rng = np.random.default_rng(0 if seed is None else seed)
     if not classes:
         return np.sort(rng.choice(n, most, replace=False))
-    # Rows in the order of their class, each class shuffled: every so many-th is a fair draw.
+    # Rows in the order of their class, each class shuffled: rows at even distances are a fair draw.
     order = np.lexsort((rng.random(n), target))
     drawn = order[np.linspace(0, n - 1, most).round().astype(int)]
     counts = np.bincount(target[drawn], minlength=int(target.max()) + 1)
-    few = np.flatnonzero(counts < FEWEST_OF_A_CLASS)
-    rare = [order[target[order] == code][:FEWEST_OF_A_CLASS] for code in few]
+    few = np.flatnonzero(counts < FOLDS.fewest_of_a_class)
+    rare = [order[target[order] == code][: FOLDS.fewest_of_a_class] for code in few]
     return np.unique(np.concatenate([drawn, *rare]))
 
 
@@ -100,28 +75,77 @@ def make_splitter(cv: Any, target: np.ndarray, classes: bool, groups: Any, seed:
     seed : int or None
     """
     if cv is None and classes and groups is None:
-        # A rare class makes fewer folds: every one needs a row of it.
-        rarest = int(np.bincount(target).min())
-        if 2 <= rarest < DEFAULT_FOLDS:
+        fewer = affordable_folds(target, FOLDS.n_folds)
+        if fewer is not None:
             seed = 0 if seed is None else seed
-            return StratifiedKFold(rarest, shuffle=True, random_state=seed)
-    counted = cv is None or isinstance(cv, numbers.Integral)
-    if counted:
-        n_folds = DEFAULT_FOLDS if cv is None else cv
+            return StratifiedKFold(fewer, shuffle=True, random_state=seed)
+    if is_counted(cv):
+        n_folds = FOLDS.n_folds if cv is None else cv
         check_folds(n_folds, target, classes, groups)
         if groups is not None:
             return (StratifiedGroupKFold if classes else GroupKFold)(n_folds)
     if cv is None:
         # Rows of a table are often sorted, so that a fold of neighbors is unlike the others.
         repeated = RepeatedStratifiedKFold if classes else RepeatedKFold
-        repeats = REPEATS if len(target) < FEW_ROWS else 1
+        repeats = FOLDS.repeats if len(target) < FOLDS.few_rows else 1
         seed = 0 if seed is None else seed
-        return repeated(n_splits=DEFAULT_FOLDS, n_repeats=repeats, random_state=seed)
+        return repeated(n_splits=FOLDS.n_folds, n_repeats=repeats, random_state=seed)
     return check_cv(cv, target, classifier=classes)
 
 
+def inner_cv(
+    cv: Any,
+    splits: Sequence[tuple[np.ndarray, np.ndarray]],
+    fold: int,
+    target: np.ndarray,
+    classes: bool,
+    groups: Any,
+) -> Any:
+    """Return the ``cv`` of a search inside the training rows of a fold.
+
+    A number of folds is lowered to what these rows can have. Folds that name their rows cannot be
+    made anew: there the other folds take part, without the rows that this one does not train on.
+
+    Parameters
+    ----------
+    cv : int, splitter, iterable or None
+        That of all rows.
+    splits : sequence of (ndarray, ndarray)
+        The folds that it has made.
+    fold : int
+    target : ndarray
+        Codes of the classes, or numbers, of the training rows.
+    classes : bool
+    groups : ndarray or None
+        Of the training rows.
+    """
+    if not is_counted(cv):
+        if hasattr(cv, "split") and not isinstance(cv, PredefinedSplit):
+            return cv
+        mine = splits[fold][0]
+        sides = [
+            (np.flatnonzero(np.isin(mine, train)), np.flatnonzero(np.isin(mine, test)))
+            for i, (train, test) in enumerate(splits)
+            if i != fold
+        ]
+        left = [(train, test) for train, test in sides if len(train) and len(test)]
+        if len(left) < 2:
+            raise ValueError(
+                f"Of the other folds that cv names, {len(left)} have training and test rows among "
+                "them, and at least 2 are needed."
+            )
+        return left
+    if cv is None and groups is None:
+        return None  # what this stands for looks at the rows
+    if groups is not None:
+        most = len(np.unique(groups))
+    else:
+        most = int(np.bincount(target).min()) if classes else len(target)
+    return min(FOLDS.n_folds if cv is None else cv, max(most, 2))
+
+
 def check_folds(n_folds: int, target: np.ndarray, classes: bool, groups: Any) -> None:
-    """Raise where so many folds cannot be made, before scikit-learn says it in its words."""
+    """Raise where ``n_folds`` folds cannot be made, with advice that scikit-learn does not give."""
     if groups is not None and len(np.unique(groups)) < n_folds:
         raise ValueError(
             f"{n_folds} folds need as many groups, got {len(np.unique(groups))}: use fewer folds."
@@ -144,7 +168,7 @@ def check_splits(
     groups: Any,
     targets: np.ndarray | None = None,
 ) -> None:
-    """Raise where a fold cannot be fitted, and say which.
+    """Raise where a fold cannot be fitted, and name it.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""Small tools that every layer may use; they know nothing of kernels or of features."""
+"""Small tools that every layer may use; none of them depends on kernels or on features."""

@@ -1,18 +1,20 @@
 """Arrays of any library: the namespace of an array, and the few steps that depend on it.
 
-The mathematics stays inside the array API standard. NumPy arrays are told first and cost
-nothing; arrays of other libraries need ``array-api-compat``.
+The mathematics stays inside the array API standard. NumPy arrays are recognized first, at no cost;
+arrays of other libraries need ``array-api-compat``.
 """
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.linalg.blas import dsyrk
 
 from kernelknife._utils.optional import import_optional
+from kernelknife._utils.types import Array, Namespace
 
 __all__ = [
+    "Factored",
     "LinAlgError",
     "exponential",
     "factorize_lower",
@@ -27,10 +29,11 @@ __all__ = [
     "to_host",
 ]
 
+Factored: TypeAlias = Any  # SciPy's pair for a NumPy matrix, the matrix itself on a device
 GRAM_LEAF = 256  # columns below which a symmetric product is made in full
 
 
-def namespace(x):
+def namespace(x: Array) -> Namespace:
     """Return the array API namespace of an array."""
     if isinstance(x, np.ndarray) or np.isscalar(x):
         return np
@@ -40,16 +43,16 @@ def namespace(x):
     return compat.array_namespace(x)
 
 
-def is_foreign(x):
+def is_foreign(x: object) -> bool:
     """Whether ``x`` is an array of another library, such as a tensor on a GPU."""
     return hasattr(x, "__dlpack__") and hasattr(x, "__dlpack_device__") and not _numpy_like(x)
 
 
-def _numpy_like(x):
+def _numpy_like(x: object) -> bool:
     return isinstance(x, (np.ndarray, np.generic)) or hasattr(x, "iloc")
 
 
-def like(values: Any, x: Any) -> Any:
+def like(values: Array, x: Array) -> Array:
     """Return host values as an array of the library, on the device, of ``x``."""
     if isinstance(x, np.ndarray):
         return np.asarray(values, dtype=float)
@@ -59,7 +62,7 @@ def like(values: Any, x: Any) -> Any:
     return xp.asarray(np.ascontiguousarray(values, dtype=float), device=x.device)
 
 
-def take_columns(x: Any, index: np.ndarray) -> Any:
+def take_columns(x: Array, index: np.ndarray) -> Array:
     """Return some columns of a matrix, the matrix itself where these are all of them."""
     if np.array_equal(index, np.arange(x.shape[1])):
         return x
@@ -70,32 +73,32 @@ def take_columns(x: Any, index: np.ndarray) -> Any:
     return xp.take(x, xp.asarray(index, device=x.device), axis=1)
 
 
-def to_host(x):
+def to_host(x: Array) -> np.ndarray:
     """Return an array as a NumPy array."""
     if isinstance(x, np.ndarray) or np.isscalar(x):
         return np.asarray(x, dtype=float)
     if hasattr(x, "detach"):  # torch
-        return x.detach().cpu().numpy()
+        return np.asarray(x.detach().cpu().numpy())
     if hasattr(x, "get"):  # CuPy
-        return x.get()
+        return np.asarray(x.get())
     return np.from_dlpack(x)
 
 
-def exponential(x):
+def exponential(x: Array) -> Array:
     """Return ``exp(x)``, in the place of ``x`` where that saves a pass."""
     if isinstance(x, np.ndarray):
         return np.exp(x, out=x)
     return namespace(x).exp(x)
 
 
-def nonnegative(x):
+def nonnegative(x: Array) -> Array:
     """Return ``max(x, 0)``, in the place of ``x`` where that saves a pass."""
     if isinstance(x, np.ndarray):
         return np.maximum(x, 0.0, out=x)
     return namespace(x).clip(x, 0.0, None)
 
 
-def gram(A):
+def gram(A: Array) -> Array:
     """Return ``A' A`` with its lower triangle filled, at half the cost of a product."""
     if isinstance(A, np.ndarray):
         # The transpose of a C-ordered matrix is what BLAS wants, without a copy.
@@ -103,7 +106,7 @@ def gram(A):
     return _gram_by_halves(namespace(A), A)
 
 
-def _gram_by_halves(xp, A):
+def _gram_by_halves(xp: Namespace, A: Array) -> Array:
     m = A.shape[1]
     if m <= GRAM_LEAF:
         return A.T @ A
@@ -115,13 +118,13 @@ def _gram_by_halves(xp, A):
     return xp.concat([top, bottom], axis=0)
 
 
-def mirrored(lower):
+def mirrored(lower: Array) -> Array:
     """Return the symmetric matrix whose lower triangle is given."""
     xp = namespace(lower)
     return xp.tril(lower) + xp.tril(lower, k=-1).T
 
 
-def factorize_lower(lower, shift):
+def factorize_lower(lower: Array, shift: float) -> Factored:
     """Return what :func:`solve_factored` needs of a positive definite matrix.
 
     ``shift`` is added to the diagonal; only the lower triangle is read. The standard has no
@@ -141,7 +144,7 @@ def factorize_lower(lower, shift):
     )
 
 
-def solve_factored(factor, B):
+def solve_factored(factor: Factored, B: Array) -> Array:
     """Solve with a matrix that :func:`factorize_lower` has prepared; ``B`` has two axes."""
     if isinstance(factor, tuple):
         return cho_solve(factor, B, check_finite=False)

@@ -1,19 +1,26 @@
-"""Turn a name or an object into an object, with an error that lists what is known."""
+"""Checks of parameters, and the way from a name to an object, with errors that list the choices."""
 
 import math
 import numbers
+from collections.abc import Mapping
+from typing import Any, Protocol, TypeVar
+
+__all__ = ["check_number", "resolve"]
 
 
-def resolve(spec, registry, base, what):
+class _Checked(Protocol):
+    """Whatever can check its own parameters."""
+
+    def validate(self) -> None: ...
+
+
+Kind = TypeVar("Kind", bound=_Checked)
+
+
+def resolve(spec: Any, registry: Mapping[str, type[Kind]], base: type[Kind], what: str) -> Kind:
     """Return an instance of ``base`` for a registered name or an instance.
 
-    Parameters
-    ----------
-    spec : str or instance of ``base``
-    registry : dict of str to class
-    base : type
-    what : str
-        The word for error messages: "kernel" or "loss".
+    ``what`` is the word for error messages: "kernel" or "loss".
     """
     if isinstance(spec, base):
         spec.validate()
@@ -33,7 +40,9 @@ def resolve(spec, registry, base, what):
     )
 
 
-def check_number(value, name, *, low=0.0, strict=False, integer=False):
+def check_number(
+    value: Any, name: str, *, low: float = 0.0, strict: bool = False, integer: bool = False
+) -> None:
     """Raise unless ``value`` is a finite number (an integer if asked) above ``low``."""
     wanted = numbers.Integral if integer else numbers.Real
     kind = "an integer" if integer else "a number"

@@ -6,11 +6,12 @@ import os
 import secrets
 import stat
 from pathlib import Path
+from typing import IO
 
 __all__ = ["check_writable", "is_stream", "write_file"]
 
 
-def write_file(path: str | os.PathLike, content: str | bytes) -> None:
+def write_file(path: str | os.PathLike[str], content: str | bytes) -> None:
     """Write text or bytes to a file; a write that is interrupted leaves the file as it was.
 
     The content goes to a temporary file in the same folder, which then takes the name of the file.
@@ -41,7 +42,7 @@ def write_file(path: str | os.PathLike, content: str | bytes) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def is_stream(path: str | os.PathLike) -> bool:
+def is_stream(path: str | os.PathLike[str]) -> bool:
     """Return whether a path names a pipe, a device or an open file of this process.
 
     Such a path can be written to, but not replaced. ``/dev/stdout`` is one even where a shell has
@@ -57,7 +58,7 @@ def is_stream(path: str | os.PathLike) -> bool:
     return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
 
 
-def check_writable(path: str | os.PathLike) -> None:
+def check_writable(path: str | os.PathLike[str]) -> None:
     """Raise an OSError where :func:`write_file` could not write, without changing anything.
 
     Parameters
@@ -73,19 +74,20 @@ def check_writable(path: str | os.PathLike) -> None:
         raise IsADirectoryError(errno.EISDIR, "it is a folder", str(path))
     if not destination.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, f"there is no folder {destination.parent}", str(path))
-    # A file may be write-protected in a folder that is not. Its owner wants to keep it.
+    # A file may be write-protected in a folder that is not: it is to be kept.
     for place in (destination, destination.parent):
         if place.exists() and not os.access(place, os.W_OK):
             raise PermissionError(errno.EACCES, "Permission denied", str(path))
 
 
-def _create(temporary, like):
+def _create(temporary: Path, like: Path) -> IO[bytes]:
     """Open a new file with the permissions of an existing one, or with the usual ones."""
+    model: os.stat_result | None
     try:
         model = os.stat(like)
     except FileNotFoundError:
         model = None
-    # From the beginning nobody else may read what the existing file would not show them.
+    # From the beginning others must not read what the existing file would not let them read.
     mode = 0o666 if model is None else stat.S_IMODE(model.st_mode) & 0o600
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     file = os.fdopen(descriptor, "wb")

@@ -1,11 +1,12 @@
 """Numbers as text, for reports, pictures and the terminal."""
 
 import math
+from collections.abc import Iterable
 
 __all__ = ["listed", "number", "share"]
 
 
-def number(value):
+def number(value: float) -> str:
     """Return a number in few characters."""
     size = abs(value)
     if size < 1e-12:
@@ -17,12 +18,12 @@ def number(value):
     return f"{value:.3g}" if size < 1000 else f"{value:.0f}"
 
 
-def share(value):
+def share(value: float) -> str:
     """Return a share as a percentage of two digits."""
     return f"{number(float(f'{100 * value:.2g}'))} %"
 
 
-def listed(names):
+def listed(names: Iterable[object]) -> str:
     """Return names as a sentence lists them: with commas, and with an "and" before the last."""
     *first, last = map(str, names)
     return f"{', '.join(first)} and {last}" if first else last

@@ -63,7 +63,7 @@ def describe_non_numbers(X: Any) -> str:
 
 @contextmanager
 def explained_texts(X: Any) -> Iterator[None]:
-    """Name columns of texts and dates where scikit-learn repeats NumPy's words about one value."""
+    """Name columns of texts and dates where scikit-learn has NumPy's error about a single value."""
     if _has_dates(X):
         # NumPy would count nanoseconds and not complain.
         raise ValueError(describe_non_numbers(X))
@@ -82,13 +82,13 @@ def _has_dates(X: Any) -> bool:
     return any(getattr(kind, "kind", "?") in DATE_KINDS for kind in kinds)
 
 
-def _frame_columns(X):
+def _frame_columns(X: Any) -> Iterator[tuple[str, np.ndarray]]:
     """Yield the names and values of the columns of a data frame of any library."""
     for name in X.columns:
         yield f"Column {str(name)!r}", np.asarray(X[name])
 
 
-def _array_columns(X):
+def _array_columns(X: Any) -> Iterator[tuple[str, np.ndarray]]:
     """Yield the numbers and values of the columns of an array."""
     try:
         X = np.asarray(X)
@@ -99,7 +99,7 @@ def _array_columns(X):
             yield f"Column {j}", X[:, j]
 
 
-def _what(values):
+def _what(values: np.ndarray) -> str:
     """Return what a column holds that is no number, empty where all are numbers or gaps."""
     if values.dtype.kind in NUMBER_KINDS:
         return ""
@@ -112,11 +112,11 @@ def _what(values):
         elif hasattr(value, "isoformat"):
             return "dates"
         elif value is not None and not isinstance(value, numbers.Number):
-            return ""  # scikit-learn has words of its own for other things
+            return ""  # scikit-learn has messages of its own for other things
     return ""
 
 
-def _is_number(text):
+def _is_number(text: str) -> bool:
     """Return whether NumPy makes a number of a text."""
     try:
         float(text)

@@ -1,11 +1,12 @@
 """Optional dependencies, with a clear message when one is missing."""
 
 from importlib import import_module
+from typing import Any
 
 __all__ = ["import_optional"]
 
 
-def import_optional(module, extra, purpose):
+def import_optional(module: str, extra: str, purpose: str) -> Any:
     """Import a module that is not among the core dependencies.
 
     Parameters

@@ -1,4 +1,4 @@
-"""What users of other selectors know: which features are selected, and in which order they left."""
+"""Attributes of other selectors: which features are selected, and the order of all others."""
 
 from typing import Any
 
@@ -13,7 +13,8 @@ class SelectedFeatures:
     @property
     def support_(self) -> np.ndarray:
         """Which features are selected, an array of bool of shape (n_features,)."""
-        return self.get_support()  # type: ignore[attr-defined]
+        support: np.ndarray = self.get_support()  # type: ignore[attr-defined]  # of the estimator
+        return support
 
     @property
     def ranking_(self) -> np.ndarray:
@@ -30,6 +31,6 @@ class SelectedFeatures:
         return ranks
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags = super().__sklearn_tags__()  # type: ignore[misc]  # of scikit-learn's mixin
         tags.input_tags.sparse = True
         return tags

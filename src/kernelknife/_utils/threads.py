@@ -4,6 +4,7 @@ On small matrices a second BLAS thread costs more than it brings: a path at n = 
 times slower with two threads than with one.
 """
 
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from threading import Lock
@@ -15,20 +16,20 @@ __all__ = ["limited_blas"]
 
 SMALL = 1000
 
-# The limit belongs to the process. Where fits overlap in threads, the first to come sets it
-# and the last to go takes it back.
+# The limit belongs to the process. Where fits overlap in threads, the first to begin sets it
+# and the last to end restores what was before.
 _lock = Lock()
 _holders = 0
 _limit: Any = None
 
 
 @cache
-def _controller():
+def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
 @contextmanager
-def limited_blas(n_rows=0):
+def limited_blas(n_rows: int = 0) -> Iterator[None]:
     """Use one BLAS thread inside, unless the kernel matrix has many rows."""
     global _holders, _limit
     if n_rows >= SMALL:

@@ -1,15 +1,17 @@
-"""The one place that knows which versions of its dependencies the package runs on.
+"""The one place that depends on the versions of the package's dependencies.
 
 Everything that depends on the version of NumPy, SciPy or scikit-learn belongs here, so that the
 rest of the package reads the same for all of them. ``.ci/oldest.txt`` names the oldest versions,
 and ``.ci/run`` tests the package with them.
 
 Callbacks
-    scikit-learn has ``sklearn.callback`` since version 1.9. Before that the classes here stand in
-    for it: ``set_callbacks`` accepts callbacks and nobody calls them.
+    scikit-learn has ``sklearn.callback`` since version 1.9. For older versions the classes here
+    take its place: ``set_callbacks`` accepts callbacks, which are never called.
 """
 
 import platform
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy
@@ -18,6 +20,8 @@ import sklearn
 from kernelknife import __version__
 
 __all__ = ["HAS_CALLBACKS", "CallbackSupportMixin", "versions", "with_callbacks"]
+
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -29,7 +33,7 @@ except ModuleNotFoundError:
     class CallbackSupportMixin:  # type: ignore[no-redef]
         """Accepts callbacks and never calls them."""
 
-        def set_callbacks(self, *callbacks):
+        def set_callbacks(self, *callbacks: object) -> "CallbackSupportMixin":
             """Take callbacks, which this version of scikit-learn cannot call.
 
             Parameters
@@ -43,10 +47,10 @@ except ModuleNotFoundError:
             """
             return self
 
-        def _init_callback_context(self, **_):
-            """Return nothing, as there is nobody to tell."""
+        def _init_callback_context(self, **_: object) -> None:
+            """Return nothing, as no callback is ever called."""
 
-    def with_callbacks(method):
+    def with_callbacks(method: Method) -> Method:
         """Return the method as it is."""
         return method
 

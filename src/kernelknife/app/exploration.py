@@ -1,23 +1,47 @@
 """From data frames without a target to an answer: one table explored, two tables related."""
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from kernelknife._utils.versions import versions
+from kernelknife.app.messages import Hint
+from kernelknife.app.options import ColumnOptions, ExploreOptions, RelateOptions
 from kernelknife.app.tables import TableEncoder, TableError, check_column, has_dates, make_features
 from kernelknife.canonical import KnifeCCA
 from kernelknife.decomposition import KnifePCA
 
-__all__ = ["Exploration", "Relation", "explore_table", "relate_tables"]
+__all__ = ["Exploration", "Relation", "UnlabeledResult", "explore_table", "relate_tables"]
 
 FEWEST_ROWS = 10  # fewer rows show nothing but themselves
 
 
-@dataclass(frozen=True)
-class Exploration:
+@dataclass(frozen=True, kw_only=True)
+class UnlabeledResult:
+    """What an exploration and a relation have in common: how they were made.
+
+    Attributes
+    ----------
+    notes : tuple of str
+        What was guessed or left out, for the user to read.
+    settings : ExploreOptions or RelateOptions
+        The arguments.
+    versions : dict
+        The versions of the software.
+    seconds : float
+        How long it took.
+    """
+
+    notes: tuple[str, ...]
+    settings: Any
+    versions: dict[str, str] = field(default_factory=versions)
+    seconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exploration(UnlabeledResult):
     """What the principal components of a table are made of.
 
     Attributes
@@ -32,11 +56,9 @@ class Exploration:
         Weight of every column of the table, the largest first.
     color : ndarray or None
         Value of the column that a picture is colored by, for every row.
-    color_name : str or None
-        Name of the column that colors the rows.
     notes : tuple of str
-        What was left out or taken for something, for the user to read.
-    settings, versions : dict
+        What was guessed or left out, for the user to read.
+    settings, versions : ExploreOptions, dict
         The arguments, and the versions of the software.
     seconds : float
         How long it took.
@@ -58,11 +80,6 @@ class Exploration:
     scores: np.ndarray = field(repr=False)
     weights: dict[str, float]
     color: np.ndarray | None = field(repr=False)
-    color_name: str | None
-    notes: tuple[str, ...]
-    settings: dict[str, Any]
-    versions: dict[str, str]
-    seconds: float
 
     @property
     def selected(self) -> list[str]:
@@ -88,8 +105,8 @@ class Exploration:
         }
 
 
-@dataclass(frozen=True)
-class Relation:
+@dataclass(frozen=True, kw_only=True)
+class Relation(UnlabeledResult):
     """Which columns of two tables go together.
 
     Attributes
@@ -104,7 +121,7 @@ class Relation:
         Number of rows that both tables have.
     notes : tuple of str
         What was guessed or left out.
-    settings, versions : dict
+    settings, versions : RelateOptions, dict
         The arguments, and the versions of the software.
     seconds : float
         How long it took.
@@ -127,10 +144,6 @@ class Relation:
     scores: tuple[np.ndarray, np.ndarray] = field(repr=False)
     weights: tuple[list[dict[str, float]], list[dict[str, float]]]
     n_rows: int
-    notes: tuple[str, ...]
-    settings: dict[str, Any]
-    versions: dict[str, str]
-    seconds: float
 
     def selected(self, table: int, component: int = 0) -> list[str]:
         """Return the columns of a table in a pair of scores, the heaviest first.
@@ -202,7 +215,7 @@ def explore_table(
     frame : DataFrame
         One row per observation, one column per variable.
     color : str, default=None
-        Column that takes no part and colors the picture.
+        Column that is left out and colors the picture.
     drop, ids, impute, drop_missing, dates : as in select_features
         See :func:`kernelknife.app.selection.select_features`.
     n_components, kernel, sparsity : as in KnifePCA
@@ -229,17 +242,16 @@ def explore_table(
     3
     """
     begin = time.perf_counter()
-    settings = {
-        "color": color, "drop": drop, "ids": ids, "impute": impute, "drop_missing": drop_missing,
-        "dates": dates, "n_components": n_components, "kernel": kernel, "sparsity": sparsity,
-        "n_features": n_features, "random_state": random_state,
-    }  # fmt: skip
+    options = ExploreOptions(
+        color=color, drop=drop, ids=ids, impute=impute, drop_missing=drop_missing, dates=dates,
+        n_components=n_components, kernel=kernel, sparsity=sparsity, n_features=n_features,
+        random_state=random_state,
+    )  # fmt: skip
+    left_out: ColumnOptions = options
     if color is not None:
         check_column(color, [str(name) for name in frame.columns])
-    left_out = [*_names(drop), *([] if color is None else [color])]
-    features, rows, notes = make_features(
-        frame, drop=left_out, ids=ids, drop_missing=drop_missing, impute=impute, dates=dates
-    )
+        left_out = replace(options, drop=(*options.drop, color))
+    features, rows, notes = make_features(frame, left_out)
     _check_rows(len(rows))
     encoder = TableEncoder(impute=impute)
     X = encoder.fit_transform(features)
@@ -255,19 +267,15 @@ def explore_table(
     if callbacks:
         model.set_callbacks(*callbacks)
     scores = model.fit(X).transform(X)
-    values = None
-    if color is not None:
-        values = frame.rename(columns=str)[color].to_numpy()[rows]
+    values = None if color is None else frame.rename(columns=str)[color].to_numpy()[rows]
     return Exploration(
         model=model,
         encoder=encoder,
         scores=scores,
         weights=_ranked(encoder, model.weights_),
         color=values,
-        color_name=color,
         notes=notes,
-        settings=settings,
-        versions=versions(),
+        settings=options,
         seconds=time.perf_counter() - begin,
     )
 
@@ -325,37 +333,21 @@ def relate_tables(
     (['a'], ['x'])
     """
     begin = time.perf_counter()
-    settings = {
-        "on": on, "drop": drop, "ids": ids, "impute": impute, "drop_missing": drop_missing,
-        "dates": dates, "n_components": n_components, "kernel": kernel, "sparsity": sparsity,
-        "hold_out": hold_out, "random_state": random_state,
-    }  # fmt: skip
+    options = RelateOptions(
+        on=on, drop=drop, ids=ids, impute=impute, drop_missing=drop_missing, dates=dates,
+        n_components=n_components, kernel=kernel, sparsity=sparsity, hold_out=hold_out,
+        random_state=random_state,
+    )  # fmt: skip
     left, right, notes = _aligned(left.rename(columns=str), right.rename(columns=str), on)
-    wanted = [*_names(drop), *_names(ids)]
-    for name in wanted:
-        check_column(name, [*left.columns, *right.columns])
-    parts = []
-    left_out = [[name for name in wanted if name in frame.columns] for frame in (left, right)]
-    dated = [
-        has_dates(frame.drop(columns=mine))
-        for frame, mine in zip((left, right), left_out, strict=True)
-    ]
-    for frame, mine, has in zip((left, right), left_out, dated, strict=True):
-        # One table alone may have dates; where neither has, that is said.
-        parts_of_dates = dates if has or not any(dated) else ()
-        part = make_features(
-            frame, drop=mine, drop_missing=drop_missing, impute=impute, dates=parts_of_dates
-        )
-        parts.append(part)
-        notes += part[2]
+    parts = _read_both((left, right), options)
     # Rows that are incomplete in one table are left out of both.
     kept = np.intersect1d(parts[0][1], parts[1][1])
     _check_rows(len(kept))
-    encoders, tables = [], []
-    for features, rows, _ in parts:
-        encoder = TableEncoder(impute=impute)
-        tables.append(encoder.fit_transform(features)[np.isin(rows, kept)])
-        encoders.append(encoder)
+    encoders = [TableEncoder(impute=impute) for _ in parts]
+    tables = [
+        encoder.fit_transform(features)[np.isin(rows, kept)]
+        for encoder, (features, rows, _) in zip(encoders, parts, strict=True)
+    ]
     model = KnifeCCA(
         n_components,
         kernel,
@@ -368,29 +360,42 @@ def relate_tables(
     if callbacks:
         model.set_callbacks(*callbacks)
     scores = model.fit(*tables).transform(*tables)
-    weights = tuple(
+    of_left, of_right = (
         [_ranked(encoder, w) for w in pairs]
         for encoder, pairs in zip(encoders, (model.x_weights_, model.y_weights_), strict=True)
     )
     return Relation(
         model=model,
         scores=scores,
-        weights=(weights[0], weights[1]),
+        weights=(of_left, of_right),
         n_rows=len(kept),
-        notes=tuple(dict.fromkeys(notes)),
-        settings=settings,
-        versions=versions(),
+        notes=tuple(dict.fromkeys([*notes, *parts[0][2], *parts[1][2]])),
+        settings=options,
         seconds=time.perf_counter() - begin,
     )
 
 
-def _names(names: Any) -> list[str]:
-    return [names] if isinstance(names, str) else [str(name) for name in names]
+def _read_both(frames: tuple[Any, Any], options: RelateOptions) -> list[tuple[Any, Any, Any]]:
+    """Return the features of both tables, their rows, and the notes on them."""
+    wanted = (*options.drop, *options.ids)
+    for name in wanted:
+        check_column(name, [*frames[0].columns, *frames[1].columns])
+    left_out = [tuple(name for name in wanted if name in frame.columns) for frame in frames]
+    dated = [
+        has_dates(frame.drop(columns=list(mine)))
+        for frame, mine in zip(frames, left_out, strict=True)
+    ]
+    parts = []
+    for frame, mine, has in zip(frames, left_out, dated, strict=True):
+        # One table alone may have dates; where neither has, that is refused.
+        dates = options.dates if has or not any(dated) else ()
+        parts.append(make_features(frame, replace(options, drop=mine, ids=(), dates=dates)))
+    return parts
 
 
 def _check_rows(n: int) -> None:
     if n < FEWEST_ROWS:
-        raise TableError(f"There are {n} rows to look at, fewer than {FEWEST_ROWS}.")
+        raise TableError(f"There are {n} rows, fewer than {FEWEST_ROWS}.")
 
 
 def _ranked(encoder: TableEncoder, weights: np.ndarray) -> dict[str, float]:
@@ -403,10 +408,11 @@ def _aligned(left: Any, right: Any, on: str | None) -> tuple[Any, Any, tuple[str
     """Return both frames with the same rows in the same order, and what was left out."""
     if on is None:
         if len(left) != len(right):
+            shared = [name for name in left.columns if name in right.columns]
             raise TableError(
                 f"The first table has {len(left)} rows and the second {len(right)}: they must "
-                "describe the same rows in the same order. If a column names the rows, join them "
-                "with --on."
+                "describe the same rows in the same order.",
+                *(Hint("join them by a column, such as {}", {"on": name}) for name in shared[:1]),
             )
         return left.reset_index(drop=True), right.reset_index(drop=True), ()
     for place, frame in (("first", left), ("second", right)):

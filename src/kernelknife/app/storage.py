@@ -1,6 +1,6 @@
 """Saving a fitted model to a file, and loading it without running any code from the file.
 
-A file is a zip archive. It holds the encoder and the chosen model in the format of skops, which
+A file is a zip archive. It holds the encoder and the selected model in the format of skops, which
 rebuilds objects of types that the reader names as trusted and runs no code. Trusted are the types
 of this package that a model can consist of. Beside them stand a few facts about the model as JSON.
 """
@@ -14,24 +14,28 @@ import numpy as np
 
 from kernelknife import __version__, kernels, losses
 from kernelknife._engine.data import Columns, TargetEncoder
+from kernelknife._engine.effects import EffectMoments
 from kernelknife._engine.model import Model
 from kernelknife._utils.files import write_file
 from kernelknife._utils.optional import import_optional
+from kernelknife.app.messages import Hint, InputError
 from kernelknife.app.tables import TableEncoder
 from kernelknife.estimators import KnifeClassifier, KnifeRegressor
-from kernelknife.kernels.basis import Basis, Curve, Levels
+from kernelknife.kernels.basis import Basis
 
 __all__ = ["ModelFileError", "load_model", "save_model"]
 
 FORMAT = "kernelknife model"  # what the facts of a model file call it
+FORMAT_VERSION = 2  # raised whenever the types in a file, or their attributes, change
+SAVE = Hint("write one with {}", function="save_model")
+SAVE_AGAIN = Hint("save the model again with {}", function="save_model")
 FACTS, MODEL = "kernelknife.json", "model.skops"  # names of the two parts of the archive
 TYPES = (
     KnifeClassifier,
     KnifeRegressor,
     Basis,
     Columns,
-    Curve,
-    Levels,
+    EffectMoments,
     Model,
     TableEncoder,
     TargetEncoder,
@@ -41,7 +45,7 @@ TYPES = (
 TASKS = {"regression": KnifeRegressor, "classification": KnifeClassifier}
 
 
-class ModelFileError(ValueError):
+class ModelFileError(InputError):
     """A file is not a model that this version of kernelknife can use."""
 
 
@@ -79,6 +83,7 @@ def save_model(path, selection) -> None:
     content = {"encoder": selection.encoder, "model": selection.model}
     facts = {
         "format": FORMAT,
+        "format_version": FORMAT_VERSION,
         "version": __version__,
         "target": selection.table.target_name,
         "task": selection.table.task,
@@ -98,7 +103,7 @@ def load_model(path):
     Parameters
     ----------
     path : path
-        A file that :func:`save_model` or ``kernelknife select --save`` wrote.
+        A file that :func:`save_model` wrote, or the command ``select`` with ``--save``.
 
     Returns
     -------
@@ -124,22 +129,33 @@ def load_model(path):
     kernelknife.app.storage.ModelFileError: ... is no model of kernelknife...
     """
     facts, data = _read_archive(path)
-    if facts.get("version") != __version__:
-        raise ModelFileError(
-            f"{path} was saved by kernelknife {facts.get('version')}, this is {__version__}: "
-            "install that version, or save the model again with this one."
-        )
+    _check_version(path, facts)
     content = _rebuild(path, data)
     try:
         _check_content(content, facts)
-    # A file that somebody has put together may hold anything. Whatever a check stumbles over, the
+    # A file that somebody has put together may hold anything. Whatever error a check meets, the
     # file is not one of ours.
     except Exception as error:
         raise ModelFileError(
-            f"{path} is damaged: its parts do not make a model ({error}). Save the model again "
-            "with `kernelknife select --save`."
+            f"{path} is damaged: its parts do not make a model ({error}).", SAVE_AGAIN
         ) from error
     return content["encoder"], content["model"], facts
+
+
+def _check_version(path, facts):
+    """Raise where another version has saved a model."""
+    if facts.get("version") != __version__:
+        raise ModelFileError(
+            f"{path} was saved by kernelknife {facts.get('version')}, this is {__version__}.",
+            Hint("install that version"),
+            SAVE_AGAIN,
+        )
+    if facts.get("format_version") != FORMAT_VERSION:
+        raise ModelFileError(
+            f"{path} was saved by an earlier state of kernelknife, whose models this one does not "
+            "read.",
+            SAVE_AGAIN,
+        )
 
 
 def _read_archive(path):
@@ -161,13 +177,9 @@ def _read_archive(path):
         zipfile.BadZipFile,
         zlib.error,
     ) as error:
-        raise ModelFileError(
-            f"{path} is no model of kernelknife: `kernelknife select --save` writes one."
-        ) from error
+        raise ModelFileError(f"{path} is no model of kernelknife.", SAVE) from error
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
-        raise ModelFileError(
-            f"{path} is no model of kernelknife: `kernelknife select --save` writes one."
-        )
+        raise ModelFileError(f"{path} is no model of kernelknife.", SAVE)
     return facts, data
 
 
@@ -181,10 +193,7 @@ def _rebuild(path, data):
             return skops.loads(data, trusted=trusted)
     # skops raises errors of many types for a damaged file.
     except Exception as error:
-        raise ModelFileError(
-            f"{path} is damaged: {type(error).__name__}. Save the model again with "
-            "`kernelknife select --save`."
-        ) from error
+        raise ModelFileError(f"{path} is damaged: {type(error).__name__}.", SAVE_AGAIN) from error
     raise ModelFileError(
         f"{path} holds objects of types that are not ours ({', '.join(sorted(unknown))}) and is "
         "not opened."
@@ -199,7 +208,7 @@ def _check_content(content, facts):
     if not isinstance(facts["target"], str):
         raise TypeError("the name of the target is no text")
     if not set(facts["selected"]) <= set(encoder.columns_):
-        raise ValueError("the encoder does not know the selected columns")
+        raise ValueError("the encoder lacks selected columns")
     widths = [len(encoder.levels_.get(name, [name])) for name in encoder.columns_]
     expected = np.repeat(np.array(encoder.columns_, dtype=str), widths)
     if list(expected) != list(encoder.feature_groups_):

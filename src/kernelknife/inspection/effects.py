@@ -1,22 +1,14 @@
-"""The effects that an additive or ANOVA model is made of.
+"""The effects that an additive or ANOVA model is made of: shares, curves, surfaces, values at rows.
 
-With ``a_j = v_j phi_j(x_j)' phi_j(z_j)`` the kernel is ``s + s**2 / 2 (+ s**3 / 6)`` of
-``s = sum_j a_j``, and multiplying out leaves terms of one column, of two and of three:
-
-    a_j + a_j**2 / 2 (+ a_j**3 / 6)            what column j does alone
-    a_j a_k (+ (a_j**2 a_k + a_j a_k**2) / 2)  what j and k do together
-    a_j a_k a_l                                what three do together
-
-Summed over the coefficients they are functions that can be drawn, and together with a constant they
-are the prediction. Each is centered on the model's support vectors.
+The mathematics is in :mod:`kernelknife._engine.effects`.
 """
 
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 
+from kernelknife._engine.effects import EffectMoments, column_terms, effect_term
 from kernelknife._engine.model import Model
 from kernelknife._utils.optional import import_optional
 
@@ -35,8 +27,8 @@ class EffectShare:
         One column for a main effect, two for a pair, three for a triple.
     share : float
         Its part of the variance of the fitted function: its covariance with the function, divided
-        by the function's variance. The shares of all effects add up to 1; one that works against
-        correlated others may be negative.
+        by the function's variance, both over the training rows by their weights. The shares of all
+        effects add up to 1; one that works against correlated others may be negative.
     columns : tuple of int
         Indices of these columns, which :meth:`kernelknife.KnifeRegressor.effect` takes as well.
 
@@ -46,8 +38,8 @@ class EffectShare:
     >>> from kernelknife import KnifeRegressor
     >>> X = np.random.default_rng(0).uniform(-2, 2, size=(100, 4))
     >>> model = KnifeRegressor(kernel="additive", sparsity=5.0).fit(X, X[:, 2] ** 2)
-    >>> model.effects()[0]
-    EffectShare(names=('x2',), share=1.0, columns=(2,))
+    >>> model.effects()[0]  # doctest: +ELLIPSIS
+    EffectShare(names=('x2',), share=1.0..., columns=(2,))
     """
 
     names: tuple[str, ...]
@@ -150,16 +142,25 @@ def decompose(model: Model, Z: np.ndarray) -> tuple[np.ndarray, dict[tuple[int, 
         From columns (positions among the selected ones) to arrays of shape (n, k), on the scale
         of the scores. Constant and effects add up to the scores.
     """
-    order = _order(model)
-    parts = range(len(model.columns.index))
-    rows, anchors = _column_terms(model, Z), _column_terms(model, model.vectors)
-    constant, effects = model.intercept.copy(), {}
-    for size in range(1, order + 1):
-        for chosen in combinations(parts, size):
-            middle = _term([anchors[j] for j in chosen], order, model.coef).mean(axis=0)
-            effects[chosen] = _term([rows[j] for j in chosen], order, model.coef) - middle
-            constant = constant + middle
-    return constant, effects
+    order, moments = _order(model), _moments(model)
+    terms = column_terms(model.columns, model.v, Z, model.vectors)
+    effects = {
+        chosen: effect_term([terms[j] for j in chosen], order, model.coef) - mean
+        for chosen, mean in zip(moments.columns, moments.means, strict=True)
+    }
+    return model.intercept + moments.means.sum(axis=0), effects
+
+
+def _moments(model: Model) -> EffectMoments:
+    """Return the moments of a model's effects over its training rows."""
+    if model.moments is not None:
+        return model.moments
+    if not len(model.columns.index):
+        return EffectMoments([], np.zeros((0, len(model.intercept))), np.zeros(0))
+    raise ValueError(
+        f"The effects of {len(model.columns.index)} columns and of what they do together are too "
+        "many to be measured: select fewer columns with a larger sparsity or n_features_to_select."
+    )
 
 
 def _order(model: Model) -> int:
@@ -173,46 +174,17 @@ def _order(model: Model) -> int:
     return order
 
 
-def _column_terms(model: Model, Z: np.ndarray) -> list[np.ndarray]:
-    """Return ``a_j`` between some rows and the support vectors, for every column."""
-    terms = []
-    sources = model.columns.sources
-    for j in range(len(model.columns.index)):
-        mine = sources == j
-        terms.append((Z[:, mine] * model.v[mine]) @ model.vectors[:, mine].T)
-    return terms
-
-
-def _term(factors: list[np.ndarray], order: int, coef: np.ndarray) -> np.ndarray:
-    """Return one effect at some rows, not centered."""
-    if len(factors) == 1:
-        a = factors[0]
-        series = a if order == 1 else a * (1.0 + 0.5 * a)
-        if order == 3:
-            series = series + a**3 / 6.0
-    elif len(factors) == 2:
-        a, b = factors
-        series = a * b
-        if order == 3:
-            series = series * (1.0 + 0.5 * (a + b))
-    else:
-        series = factors[0] * factors[1] * factors[2]
-    return series @ coef
-
-
 def rank_effects(model: Model, names: np.ndarray) -> EffectTable:
     """Return all effects with their shares of the fitted variance, the largest first."""
-    _, effects = decompose(model, model.vectors)
-    total = np.sum(list(effects.values()), axis=0) if effects else np.zeros((1, 1))
-    total = total - total.mean(axis=0)
-    variance = max(float((total * total).sum()), 1e-300)
+    _order(model)
+    moments = _moments(model)
     shares = [
         EffectShare(
             tuple(str(names[model.columns.index[j]]) for j in chosen),
-            float((values * total).sum() / variance),
+            float(share),
             tuple(int(model.columns.index[j]) for j in chosen),
         )
-        for chosen, values in effects.items()
+        for chosen, share in zip(moments.columns, moments.shares, strict=True)
     ]
     return EffectTable(tuple(sorted(shares, key=lambda effect: -effect.share)))
 
@@ -235,20 +207,21 @@ def evaluate_effect(model: Model, names: np.ndarray, wanted: tuple[Any, ...]) ->
             f"{model.kernel!r} has effects of 1 to {order} different columns, got {wanted!r}."
         )
     columns = model.columns
-    functions = () if columns.basis is None else columns.basis.functions
-    grids = [functions[j].grid(GRID_POINTS) for j in chosen]
+    basis = columns.basis
+    assert basis is not None  # as of every kernel with effects
+    curves = [basis.curve(j) for j in chosen]
+    grids = [curve.grid(GRID_POINTS) for curve in curves]
     sources = columns.sources
     terms = []
-    for axis, (j, grid) in enumerate(zip(chosen, grids, strict=True)):
+    for axis, (j, grid, curve) in enumerate(zip(chosen, grids, curves, strict=True)):
         mine = sources == j
-        seen = functions[j](grid)
+        seen = curve(grid)
         term = (seen * model.v[mine]) @ model.vectors[:, mine].T
         shape = [1] * len(chosen) + [term.shape[1]]
         shape[axis] = len(grid)
         terms.append(term.reshape(shape))
-    anchors = _column_terms(model, model.vectors)
-    middle = _term([anchors[j] for j in chosen], order, model.coef).mean(axis=0)
-    values = (_term(terms, order, model.coef) - middle) * model.targets.scale
+    mean = _moments(model).mean(chosen)
+    values = (effect_term(terms, order, model.coef) - mean) * model.targets.scale
     if model.targets.squeeze:
         values = values[..., 0]
     units = tuple(

@@ -254,8 +254,7 @@ class Substitutes:
 
 
 def find_substitutes(
-    job: Any,
-    solver: Solver,
+    setup: Any,
     w: np.ndarray,
     sparsity: float,
     *,
@@ -267,8 +266,7 @@ def find_substitutes(
 
     Parameters
     ----------
-    job : Job
-    solver : Solver
+    setup : Setup
     w : ndarray of shape (n_weights,)
     sparsity : float
     n_candidates, folds, random_state : see :meth:`kernelknife.KnifeRegressor.substitutes`
@@ -277,13 +275,12 @@ def find_substitutes(
     check_number(random_state, "random_state", integer=True)
     labels = None
     if np.ndim(folds):
-        labels, folds = _labels_of_counted_rows(np.asarray(folds), job.prepared.rows), 2
+        labels, folds = _labels_of_counted_rows(np.asarray(folds), setup.data.rows), 2
     check_number(folds, "folds", low=2, integer=True)
     settings = ExchangeSettings(n_candidates, int(folds), int(random_state))
-    problem, names = job.problem, job.prepared.weight_names
+    problem, names = setup.problem, setup.data.weight_names
     with limited_blas(problem.n_rows):
-        removals = measure_exchanges(problem, solver, w, sparsity, settings, labels)
-    problem.forget()
+        removals = measure_exchanges(problem, setup.spec.solver, w, sparsity, settings, labels)
     places = [
         _place(removal, member, names, w) for removal in removals for member in removal.members
     ]
@@ -347,7 +344,7 @@ def _place(removal: Removal, member: int, names: Sequence[str], w: np.ndarray) -
     for found in removal.replacements:
         if found.weight == member:
             continue
-        ones[found.stands_in].append(
+        ones[found.is_substitute].append(
             Substitute(
                 name=str(names[found.weight]),
                 correlation=float(np.sqrt(found.alike)),

@@ -12,13 +12,13 @@ distance    ``sum_j v_j (x_j - z_j)**2``                Gaussian, Matern, ration
 absolute    ``sum_j v_j abs(x_j - z_j)``                Laplace
 ==========  ==========================================  ==============================
 
-so that ``k(x, z) = phi(s(x, z))``. The forms know how to contract their derivative in
-``v`` with a matrix through matrix products; the ``n x m x p`` tensor of derivatives is
-never formed. A kernel adds ``phi`` and its slope, two one-line methods.
+so that ``k(x, z) = phi(s(x, z))``. A form contracts its derivative in ``v`` with a matrix
+through matrix products; the ``n x m x p`` tensor of derivatives is never formed. A kernel adds
+``phi`` and its slope, two one-line methods.
 
-The weights ``w`` of the features enter as ``v = w`` for kernels that say
+The weights ``w`` of the features enter as ``v = w`` for kernels with
 ``linear_in_weights = True`` and as ``v = w**2`` otherwise (the paper's equation for
-non-linear kernels); ``_problem/features.py`` applies that rule.
+non-linear kernels); ``_engine/objective/features.py`` applies that rule.
 
 Examples
 --------

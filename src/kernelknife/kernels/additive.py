@@ -1,9 +1,12 @@
 """Kernels that see every column through functions of it: sums of effects, and interactions."""
 
+import numpy as np
+
 from kernelknife._utils.arrays import namespace
 from kernelknife._utils.checks import check_number
+from kernelknife._utils.types import Array
 from kernelknife.kernels.base import Kernel
-from kernelknife.kernels.basis import make_basis
+from kernelknife.kernels.basis import Basis, make_basis
 from kernelknife.kernels.dot import Linear
 
 __all__ = ["Additive", "Anova"]
@@ -15,22 +18,21 @@ class _Expanding(Kernel):
     form = "dot"
     expands = True
 
-    def __init__(self, gamma=0.7, n_functions=5, n_knots=20):
+    def __init__(self, gamma: float = 0.7, n_functions: int = 5, n_knots: int = 20) -> None:
         self.gamma = gamma
         self.n_functions = n_functions
         self.n_knots = n_knots
 
-    def validate(self):
+    def validate(self) -> None:
         check_number(self.gamma, "gamma", strict=True)
         check_number(self.n_functions, "n_functions", low=1, integer=True)
         check_number(self.n_knots, "n_knots", low=2, integer=True)
         if self.n_functions > self.n_knots:
             raise ValueError(
-                f"n_functions={self.n_functions} is more than n_knots={self.n_knots} can tell "
-                "apart."
+                f"n_functions must be at most n_knots ({self.n_knots}), got {self.n_functions}."
             )
 
-    def make_basis(self, Z, s):
+    def make_basis(self, Z: np.ndarray, s: np.ndarray) -> Basis:
         return make_basis(
             Z, s, gamma=self.gamma, n_functions=self.n_functions, n_knots=self.n_knots
         )
@@ -39,19 +41,17 @@ class _Expanding(Kernel):
 class Additive(_Expanding):
     """Additive kernel ``sum_j w_j phi_j(x_j)' phi_j(z_j)``: a sum of separate effects.
 
-    Every column is seen through a few functions ``phi_j`` that are learned from the training rows:
-    smooth curves for a column of numbers, one function per level for a column of few values. The
-    weights enter linearly, which makes the problem convex: its minimum is global.
+    Every column is seen through a few smooth curves ``phi_j`` that are learned from the training
+    rows. The weights enter linearly, which makes the problem convex: its minimum is global.
 
     Parameters
     ----------
     gamma : float, default=0.7
         Inverse squared width of the one-dimensional Gaussian kernel whose leading eigenfunctions
-        the curves are: the larger, the finer the detail that is cheap. 0.3 is for weak smooth
+        the curves are: the larger, the less fine detail is penalized. 0.3 is for weak smooth
         effects among many columns, 3 with eight functions for sharp ones.
     n_functions : int, default=5
-        Functions of a column of numbers. A column of at most one more distinct values gets one
-        function per level instead.
+        Functions of a column, one fewer than it has distinct values at most.
     n_knots : int, default=20
         Quantiles of the column that the Gaussian kernel is represented at.
 
@@ -79,10 +79,10 @@ class Additive(_Expanding):
     identity = True
     order = 1  # columns that act together
 
-    def profile(self, s):
+    def profile(self, s: Array) -> Array:
         return s
 
-    def slope(self, s, k):
+    def slope(self, s: Array, k: Array) -> Array:
         return namespace(s).ones_like(s)
 
     # The slope is 1, so the derivatives need no n x m matrix at all.
@@ -112,8 +112,8 @@ class Anova(_Expanding):
     -----
     The weights enter squared, as in the paper's non-linear kernels. With weights that enter
     linearly the last features of a path have tiny weights, the square of the form vanishes beside
-    the form, and features that act only together leave first: of two effects among 64 columns
-    such a path found 0.62 of the features, this one all.
+    the form, and features that act only together leave first: where the target was the sum of two
+    effects, among 64 columns, such a path found 0.62 of the features and this one all.
 
     Examples
     --------
@@ -130,22 +130,24 @@ class Anova(_Expanding):
     multimodal = True
     words = "separate effects, and columns that act together"
 
-    def __init__(self, order=2, gamma=0.7, n_functions=5, n_knots=20):
+    def __init__(
+        self, order: int = 2, gamma: float = 0.7, n_functions: int = 5, n_knots: int = 20
+    ) -> None:
         super().__init__(gamma, n_functions, n_knots)
         self.order = order
 
-    def validate(self):
+    def validate(self) -> None:
         super().validate()
         if self.order not in (2, 3):
             raise ValueError(f"order must be 2 or 3, got {self.order!r}.")
 
-    def profile(self, s):
+    def profile(self, s: Array) -> Array:
         if self.order == 2:
             return s * (1.0 + 0.5 * s)
         return s * (1.0 + s * (0.5 + s / 6.0))
 
-    def slope(self, s, k):
+    def slope(self, s: Array, k: Array) -> Array:
         return 1.0 + s if self.order == 2 else 1.0 + s * (1.0 + 0.5 * s)
 
-    def curve(self, s, k):
+    def curve(self, s: Array, k: Array) -> Array:
         return namespace(s).ones_like(s) if self.order == 2 else 1.0 + s

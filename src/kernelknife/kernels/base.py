@@ -1,23 +1,26 @@
 """What all kernels share: the matrix and its derivatives, from a profile of a weighted form."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from kernelknife._utils.arrays import namespace, to_host
-from kernelknife.kernels.forms import FORMS, Scaled
+from kernelknife._utils.types import Array
+from kernelknife.kernels.basis import Basis
+from kernelknife.kernels.forms import FORMS, Form, Scaled
 
 __all__ = ["Kernel"]
 
 SINGLE_RANGE = 1e9  # values whose squares, and sums of these, single precision can hold
 GROUPED_NUMBERS = 4_000_000  # size of the arrays that a Hessian of groups works on at a time
-# Methods that a kernel may replace by faster ones which know its profile.
+# Methods that a kernel may replace by faster ones, which are right for its own profile only.
 SHORTCUTS = ("__call__", "evaluate", "jacobian", "gradient", "_scaled_slope", "_scaled_curve")
 
 
-class Kernel(BaseEstimator, ABC):
+class Kernel(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no types
     """Base of all kernels: a profile of a weighted form.
 
     A subclass names its ``form`` and gives ``profile`` and ``slope``. Its constructor
@@ -44,10 +47,11 @@ class Kernel(BaseEstimator, ABC):
         Largest number of columns that act together where a model is a sum of effects with names;
         0 for a joint function of all columns.
     multimodal : bool
-        Whether the objective has so many local minima that the way to a penalty matters: weights
-        are then found twice, at once and over smaller penalties, in a fit and once along a path.
+        Whether the objective usually has several local minima, and the order of penalties decides
+        which one is reached: weights are then found twice, at once and over smaller penalties, in
+        a fit and once along a path.
     words : str
-        What a model of this kernel is, for readers who know no kernels.
+        What a model of this kernel is, for readers who are not familiar with kernels.
     curve : callable or None
         Optional, ``curve(s, k)`` gives ``phi''(s)``: with it the solver takes full Newton
         steps once few features are left.
@@ -80,11 +84,11 @@ class Kernel(BaseEstimator, ABC):
     words = "one joint function of the columns"
     curve: Any = None
 
-    def __init_subclass__(cls, **options):
-        """Honor a profile of its own in a subclass of a kernel that takes shortcuts.
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Restore the general methods in a subclass that overrides ``profile`` or ``slope``.
 
-        Some kernels replace general methods by faster ones that know their profile, and have a
-        slope and a curve that belong to it.
+        Some kernels replace general methods by faster ones that are right for their own profile
+        only. They must not be inherited together with another profile.
         """
         super().__init_subclass__(**options)
         own = cls.__dict__
@@ -93,7 +97,7 @@ class Kernel(BaseEstimator, ABC):
         if not {"profile", "slope"} & own.keys():
             return
         if getattr(super(cls, cls).profile, "__isabstractmethod__", False):
-            return  # a kernel of its own
+            return  # it overrides nothing but the abstract methods
         if "curve" not in own:
             cls.curve = None
         for name in SHORTCUTS:
@@ -101,7 +105,7 @@ class Kernel(BaseEstimator, ABC):
                 setattr(cls, name, getattr(Kernel, name))
 
     @abstractmethod
-    def profile(self, s):
+    def profile(self, s: Array) -> Array:
         """Return ``phi(s)``, elementwise; ``s`` is left as it is.
 
         Parameters
@@ -116,7 +120,7 @@ class Kernel(BaseEstimator, ABC):
         """
 
     @abstractmethod
-    def slope(self, s, k):
+    def slope(self, s: Array, k: Array) -> Array:
         """Return ``phi'(s)``, elementwise, where ``k = phi(s)``, as a new array.
 
         Parameters
@@ -130,10 +134,10 @@ class Kernel(BaseEstimator, ABC):
             The derivative, of the same shape.
         """
 
-    def validate(self):
+    def validate(self) -> None:
         """Raise if a parameter is out of range; called once before a fit."""
 
-    def make_basis(self, Z, s):
+    def make_basis(self, Z: np.ndarray, s: np.ndarray) -> Basis | None:
         """Return the functions that the kernel sees the columns through, None for none.
 
         Parameters
@@ -148,22 +152,22 @@ class Kernel(BaseEstimator, ABC):
         Basis or None
             Learned from the rows.
         """
-        return
+        return None
 
     @property
-    def _form(self):
+    def _form(self) -> type[Form]:
         return FORMS[self.form]
 
     @property
-    def translation_invariant(self):
+    def translation_invariant(self) -> bool:
         """Whether shifting a feature leaves the kernel unchanged."""
         return self._form.translation_invariant
 
-    def __call__(self, X, Z, v):
+    def __call__(self, X: Array, Z: Array, v: Array) -> Array:
         """Return the kernel matrix between the rows of ``X`` and ``Z``, shape (n, m)."""
         return self.profile(self._form.matrix(X, Z, v))
 
-    def diag(self, X, v):
+    def diag(self, X: Array, v: Array) -> Array:
         """Return ``k(x, x)`` for every row, without the matrix.
 
         Parameters
@@ -180,7 +184,7 @@ class Kernel(BaseEstimator, ABC):
         """
         return self.profile(self._form.diag(X, v))
 
-    def evaluate(self, X, Z, v):
+    def evaluate(self, X: Array, Z: Array, v: Array) -> tuple[Array, Array]:
         """Return the form and the kernel matrix.
 
         Parameters
@@ -200,7 +204,7 @@ class Kernel(BaseEstimator, ABC):
         S = self._form.matrix(X, Z, v)
         return S, self.profile(S)
 
-    def jacobian(self, X, Z, S, K, a):
+    def jacobian(self, X: Array, Z: Array, S: Array, K: Array, a: Array) -> Array:
         """Return the derivative of ``K @ a`` in ``v``, shape (n, p).
 
         Parameters
@@ -219,7 +223,7 @@ class Kernel(BaseEstimator, ABC):
         """
         return self._form.jacobian(self._scaled_slope(S, K), X, Z, a)
 
-    def gradient(self, X, Z, S, K, U, A):
+    def gradient(self, X: Array, Z: Array, S: Array, K: Array, U: Array, A: Array) -> Array:
         """Return ``sum_il (U A')_il dK_il / dv_j``, shape (p,).
 
         Parameters
@@ -240,18 +244,18 @@ class Kernel(BaseEstimator, ABC):
         parts = (self._form.gradient(M, X, Z, U[:, q], A[:, q]) for q in range(U.shape[1]))
         return sum(parts)
 
-    def _scaled_slope(self, S, K):
+    def _scaled_slope(self, S: Array, K: Array) -> Scaled:
         return Scaled(self.slope(S, K))
 
-    def _scaled_curve(self, S, K):
+    def _scaled_curve(self, S: Array, K: Array) -> Scaled:
         return Scaled(self.curve(S, K))
 
     @property
-    def twice_differentiable(self):
+    def twice_differentiable(self) -> bool:
         """Whether :meth:`hessian` can be had: the kernel has a curve, its form a product."""
-        return self.curve is not None and hasattr(self._form, "hessian")
+        return self.curve is not None and self._form.differentiable_twice
 
-    def hessian(self, X, Z, S, K, U, A):
+    def hessian(self, X: Array, Z: Array, S: Array, K: Array, U: Array, A: Array) -> Any:
         """Return ``sum_il (U A')_il phi''(S_il) (dS_il / dv_j) (dS_il / dv_k)``, shape (p, p).
 
         Parameters
@@ -274,7 +278,16 @@ class Kernel(BaseEstimator, ABC):
         parts = (self._form.hessian(M, X, Z, *pair) for pair in zip(left, right, strict=True))
         return sum(parts)
 
-    def grouped_hessian(self, X, Z, S, K, U, A, first):
+    def grouped_hessian(
+        self,
+        X: Array,
+        Z: Array,
+        S: Array,
+        K: Array,
+        U: Array,
+        A: Array,
+        first: Sequence[int] | np.ndarray,
+    ) -> np.ndarray:
         """Return what :meth:`hessian` does, summed over groups of columns that begin at ``first``.
 
         A group's share of the form is one matrix, so that the work grows with the groups and not

@@ -1,9 +1,12 @@
 """Kernels of a weighted distance of two rows, squared or absolute."""
 
+import numpy as np
+
 from kernelknife._utils.arrays import exponential, namespace
 from kernelknife._utils.checks import check_number
+from kernelknife._utils.types import Array
 from kernelknife.kernels.base import Kernel
-from kernelknife.kernels.basis import make_bent_basis
+from kernelknife.kernels.basis import Basis, make_bent_basis
 from kernelknife.kernels.forms import Scaled
 
 __all__ = ["RBF", "Joint", "Laplace", "Matern", "RationalQuadratic"]
@@ -12,36 +15,36 @@ __all__ = ["RBF", "Joint", "Laplace", "Matern", "RationalQuadratic"]
 class _Exponential(Kernel):
     """``exp(-gamma s)`` of whatever form."""
 
-    def __init__(self, gamma=1.0):
+    def __init__(self, gamma: float = 1.0) -> None:
         self.gamma = gamma
 
-    def validate(self):
+    def validate(self) -> None:
         check_number(self.gamma, "gamma", strict=True)
 
-    def profile(self, s):
+    def profile(self, s: Array) -> Array:
         return exponential(s * -self.gamma)
 
-    def slope(self, s, k):
+    def slope(self, s: Array, k: Array) -> Array:
         return k * -self.gamma
 
-    def curve(self, s, k):
+    def curve(self, s: Array, k: Array) -> Array:
         return k * self.gamma**2
 
-    # Both are multiples of the kernel matrix: the form is not needed once that is known, and no
-    # other array of its size need be made.
+    # Slope and curve are multiples of the kernel matrix: once it is made the form is not needed,
+    # nor any other array of its size.
 
-    def evaluate(self, X, Z, v):
+    def evaluate(self, X: Array, Z: Array, v: Array) -> tuple[Array, Array]:
         return None, self(X, Z, v)
 
-    def __call__(self, X, Z, v):
+    def __call__(self, X: Array, Z: Array, v: Array) -> Array:
         S = self._form.matrix(X, Z, v)
         S *= -self.gamma
         return exponential(S)
 
-    def _scaled_slope(self, S, K):
+    def _scaled_slope(self, S: Array, K: Array) -> Scaled:
         return Scaled(K, -self.gamma)
 
-    def _scaled_curve(self, S, K):
+    def _scaled_curve(self, S: Array, K: Array) -> Scaled:
         return Scaled(K, self.gamma**2)
 
 
@@ -79,9 +82,9 @@ class Laplace(_Exponential):
 
     Notes
     -----
-    Its landscape in the weights is far kinder than the Gaussian kernel's, and a weight
-    at zero still has a gradient; but it costs ``n m p`` elementary steps where the
-    others cost a matrix product.
+    The objective has far fewer local minima in the weights than with the Gaussian kernel, and
+    a weight at zero still has a gradient; but the kernel takes ``n m p`` elementary steps where
+    the others take a matrix product.
 
     Examples
     --------
@@ -125,31 +128,31 @@ class Matern(Kernel):
 
     form = "distance"
 
-    def __init__(self, nu=2.5, gamma=1.0):
+    def __init__(self, nu: float = 2.5, gamma: float = 1.0) -> None:
         self.nu = nu
         self.gamma = gamma
 
-    def validate(self):
+    def validate(self) -> None:
         if self.nu not in (1.5, 2.5):
             raise ValueError(f"nu must be 1.5 or 2.5, got {self.nu!r}.")
         check_number(self.gamma, "gamma", strict=True)
 
-    def _radius(self, s):
+    def _radius(self, s: Array) -> Array:
         return self.gamma * namespace(s).sqrt(2.0 * self.nu * s)
 
-    def profile(self, s):
+    def profile(self, s: Array) -> Array:
         r = self._radius(s)
         bump = 1.0 + r if self.nu == 1.5 else 1.0 + r + r * r / 3.0
         return bump * exponential(-r)
 
-    def slope(self, s, k):
+    def slope(self, s: Array, k: Array) -> Array:
         # The square root of s cancels: both slopes are finite at s = 0.
         r = self._radius(s)
         if self.nu == 1.5:
             return -1.5 * self.gamma**2 * exponential(-r)
         return -5.0 / 6.0 * self.gamma**2 * (1.0 + r) * exponential(-r)
 
-    def curve(self, s, k):
+    def curve(self, s: Array, k: Array) -> Array:
         r = self._radius(s)
         if self.nu == 1.5:
             # Infinite at s = 0, where every derivative that it multiplies is zero.
@@ -176,7 +179,7 @@ class Joint(Matern):
     Measured columns often have a few far values, and between these the Gaussian kernel of
     standardized columns spends most of its distance. Functions of measured columns are seldom as
     smooth as that kernel assumes, either. Where columns are normal and functions smooth the
-    Gaussian kernel does better, and which of them suits a table is best left to folds.
+    Gaussian kernel does better. Cross-validation is the way to choose between them.
 
     Examples
     --------
@@ -193,10 +196,10 @@ class Joint(Matern):
     expands = True
     nu = 1.5
 
-    def __init__(self, gamma=1.0):
+    def __init__(self, gamma: float = 1.0) -> None:
         self.gamma = gamma
 
-    def make_basis(self, Z, s):
+    def make_basis(self, Z: np.ndarray, s: np.ndarray) -> Basis:
         return make_bent_basis(Z, s)
 
 
@@ -224,20 +227,20 @@ class RationalQuadratic(Kernel):
 
     form = "distance"
 
-    def __init__(self, shape=1.0, gamma=1.0):
+    def __init__(self, shape: float = 1.0, gamma: float = 1.0) -> None:
         self.shape = shape
         self.gamma = gamma
 
-    def validate(self):
+    def validate(self) -> None:
         check_number(self.shape, "shape", strict=True)
         check_number(self.gamma, "gamma", strict=True)
 
-    def profile(self, s):
+    def profile(self, s: Array) -> Array:
         return (1.0 + self.gamma / self.shape * s) ** -self.shape
 
-    def slope(self, s, k):
+    def slope(self, s: Array, k: Array) -> Array:
         return -self.gamma * k / (1.0 + self.gamma / self.shape * s)
 
-    def curve(self, s, k):
+    def curve(self, s: Array, k: Array) -> Array:
         reach = 1.0 + self.gamma / self.shape * s
         return self.gamma**2 * (1.0 + 1.0 / self.shape) * k / (reach * reach)

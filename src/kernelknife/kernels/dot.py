@@ -4,6 +4,7 @@ import numpy as np
 
 from kernelknife._utils.arrays import namespace
 from kernelknife._utils.checks import check_number
+from kernelknife._utils.types import Array
 from kernelknife.kernels.base import Kernel
 
 __all__ = ["Linear", "Polynomial", "Sigmoid"]
@@ -32,18 +33,18 @@ class Linear(Kernel):
     convex = True
     identity = True
 
-    def profile(self, s):
+    def profile(self, s: Array) -> Array:
         return s
 
-    def slope(self, s, k):
+    def slope(self, s: Array, k: Array) -> Array:
         return namespace(s).ones_like(s)
 
     # The slope is 1, so the derivatives need no n x m matrix at all.
 
-    def jacobian(self, X, Z, S, K, a):
+    def jacobian(self, X: Array, Z: Array, S: Array, K: Array, a: Array) -> Array:
         return X * (a @ Z)
 
-    def gradient(self, X, Z, S, K, U, A):
+    def gradient(self, X: Array, Z: Array, S: Array, K: Array, U: Array, A: Array) -> Array:
         return namespace(X).sum((U.T @ X) * (A.T @ Z), axis=0)
 
 
@@ -72,21 +73,21 @@ class Polynomial(Kernel):
     form = "dot"
     multimodal = True
 
-    def __init__(self, degree=2, coef0=1.0):
+    def __init__(self, degree: int = 2, coef0: float = 1.0) -> None:
         self.degree = degree
         self.coef0 = coef0
 
-    def validate(self):
+    def validate(self) -> None:
         check_number(self.degree, "degree", low=1, integer=True)
         check_number(self.coef0, "coef0")
 
-    def profile(self, s):
+    def profile(self, s: Array) -> Array:
         return (s + self.coef0) ** self.degree
 
-    def slope(self, s, k):
+    def slope(self, s: Array, k: Array) -> Array:
         return self.degree * (s + self.coef0) ** (self.degree - 1)
 
-    def curve(self, s, k):
+    def curve(self, s: Array, k: Array) -> Array:
         if self.degree == 1:
             return namespace(s).zeros_like(s)
         return self.degree * (self.degree - 1) * (s + self.coef0) ** (self.degree - 2)
@@ -107,7 +108,7 @@ class Sigmoid(Kernel):
     This kernel is not positive semi-definite, so the objective has no minimum in the
     coefficients: along an eigenvector of a negative eigenvalue it falls without end. What a fit
     solves is the stationarity condition ``s loss'(F) + 2 alpha C = 0``, as support vector machines
-    with this kernel do, and ``converged_`` says that this condition and that of the weights hold,
+    with this kernel do, and ``converged_`` means that this condition and that of the weights hold,
     not that the objective is minimal. A fit works as long as the regularized kernel matrix is
     positive definite, which small ``gamma`` and ``alpha`` of the order of 1 ensure; otherwise it
     raises an error that says so.
@@ -127,19 +128,19 @@ class Sigmoid(Kernel):
     form = "dot"
     indefinite = True
 
-    def __init__(self, gamma=0.1, coef0=0.0):
+    def __init__(self, gamma: float = 0.1, coef0: float = 0.0) -> None:
         self.gamma = gamma
         self.coef0 = coef0
 
-    def validate(self):
+    def validate(self) -> None:
         check_number(self.gamma, "gamma", strict=True)
         check_number(self.coef0, "coef0", low=-np.inf)
 
-    def profile(self, s):
+    def profile(self, s: Array) -> Array:
         return namespace(s).tanh(self.gamma * s + self.coef0)
 
-    def slope(self, s, k):
+    def slope(self, s: Array, k: Array) -> Array:
         return self.gamma * (1.0 - k * k)
 
-    def curve(self, s, k):
+    def curve(self, s: Array, k: Array) -> Array:
         return -2.0 * self.gamma**2 * k * (1.0 - k * k)

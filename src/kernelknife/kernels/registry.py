@@ -1,5 +1,7 @@
 """The kernels by name, and the kernel that a user asks for."""
 
+from typing import Any
+
 import numpy as np
 
 from kernelknife._utils.checks import resolve
@@ -8,7 +10,7 @@ from kernelknife.kernels.base import Kernel
 
 __all__ = ["KERNELS", "check_kernel"]
 
-KERNELS = {
+KERNELS: dict[str, type[Kernel]] = {
     "linear": dot.Linear,
     "additive": additive.Additive,
     "anova": additive.Anova,
@@ -22,7 +24,7 @@ KERNELS = {
 }
 
 
-def check_kernel(kernel):
+def check_kernel(kernel: Any) -> Kernel:
     """Return a :class:`Kernel` for a name or an instance.
 
     Parameters
@@ -35,13 +37,13 @@ def check_kernel(kernel):
     Kernel
         The kernel.
     """
-    kernel = resolve(kernel, KERNELS, Kernel, "kernel")
-    if type(kernel) not in KERNELS.values():
-        _check_derivatives(kernel)
-    return kernel
+    found = resolve(kernel, KERNELS, Kernel, "kernel")  # type: ignore[type-abstract]  # not called
+    if type(found) not in KERNELS.values():
+        _check_derivatives(found)
+    return found
 
 
-def _check_derivatives(kernel):
+def _check_derivatives(kernel: Kernel) -> None:
     """Raise where the slope or the curve of a user's kernel is not that of its profile."""
     s, step = np.array([[0.1, 0.4, 0.9, 1.7]]), 1e-5
     functions = [("slope", kernel.profile, kernel.slope)]

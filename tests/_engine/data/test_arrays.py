@@ -123,17 +123,19 @@ def test_blocks_cover_the_rows_once_and_fit_the_width(kind, planted):
     assert len(list(ArrayRows(X, y).blocks(2**22))) == 4
 
 
-def test_a_device_remembers_matrices_until_it_is_told_to_forget(planted):
+def test_a_device_remembers_matrices_as_long_as_their_setting_lives(planted):
+    class Setting:
+        pass
+
     rows = DeviceRows(array_api_strict.asarray(planted[0]), planted[1])
-    first = next(rows.blocks(10))
-    first.memory["matrix"] = 1
-    assert next(rows.blocks(10)).memory == {"matrix": 1}
-    rows.forget()
-    assert not next(rows.blocks(10)).memory
+    setting = Setting()
+    next(rows.blocks(10)).memory[setting] = {0: ("matrix",)}
+    assert next(rows.blocks(10)).memory[setting] == {0: ("matrix",)}
+    assert b"matrix" not in pickle.dumps(rows.__getstate__()["_memory"])
     # Matrices larger than a device's memory are not kept.
     assert next(rows.blocks(2**40)).memory is None
-    first.memory["matrix"] = "large"
-    assert b"large" not in pickle.dumps(rows.__getstate__()["_memory"])
+    del setting
+    assert not next(rows.blocks(10)).memory
 
 
 def test_texts_stay_on_the_host_until_they_are_encoded(planted):

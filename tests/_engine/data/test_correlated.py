@@ -1,4 +1,4 @@
-"""Groups of columns that say the same."""
+"""Groups of columns that are alike."""
 
 import numpy as np
 import pandas as pd

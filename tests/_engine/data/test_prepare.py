@@ -81,5 +81,5 @@ def test_rows_that_were_looked_at_in_vain_are_said(rng, options):
     s[[1, 3, 4]] = 1.0  # of the first rows 0, 2 and 5 are looked at
     rows = ArrayRows(rng.normal(size=(5000, 2)), np.arange(5000.0), s)
     rows.counted = None  # as for rows whose weights are known by reading alone
-    with pytest.raises(ValueError, match="rows that were looked at has a positive sample weight"):
+    with pytest.raises(ValueError, match="sampled rows has a positive sample weight"):
         prepare(rows, **{"kernel": RBF(), "loss": SquaredLoss(), **options})

@@ -6,7 +6,6 @@ from numpy.testing import assert_allclose
 from sklearn.kernel_ridge import KernelRidge
 
 from kernelknife import KnifeClassifier, KnifeRegressor
-from kernelknife._engine.fitting import prepare_job
 from kernelknife._engine.objective import factors
 from kernelknife._engine.objective.factors import (
     THIN_ROWS,
@@ -82,11 +81,11 @@ def test_an_indefinite_matrix_is_refused():
         DenseMatrix(-np.eye(5)).factorize(np.arange(5), np.full(5, 0.5), True)
 
 
-def test_a_thin_ridge_model_is_kernel_ridge(rng):
+def test_a_thin_ridge_model_is_kernel_ridge(rng, setup_of):
     X = rng.normal(size=(400, 5))
     y = X @ [1.0, -2.0, 0.5, 0.0, 0.0] + 0.1 * rng.normal(size=400)
     estimator = KnifeRegressor(kernel="linear", alpha=1e-3, fit_intercept=False)
-    problem = prepare_job(estimator, X, y).problem
+    problem = setup_of(estimator, X, y).problem
     w = np.array([0.9, 0.5, 0.7, 0.0, 0.1])
     inner = problem.solve(w).inner
     assert isinstance(inner.factors[0], ThinFactor)

@@ -5,7 +5,6 @@ import pytest
 from numpy.testing import assert_allclose
 
 from kernelknife import KnifeRegressor
-from kernelknife._engine.fitting import make_solver, prepare_job
 from kernelknife._engine.objective import ExactProblem, Features
 from kernelknife._engine.search.copies import find_copies, merge_copies
 from kernelknife.kernels import KERNELS, RBF, Polynomial
@@ -86,7 +85,7 @@ COPIES = {
 
 @pytest.mark.parametrize("case", [*COPIES, "two levels"])
 @pytest.mark.parametrize("kernel", sorted(KERNELS))
-def test_the_end_is_a_minimum_in_any_order_of_columns(kernel, case):
+def test_the_end_is_a_minimum_in_any_order_of_columns(kernel, case, setup_of):
     """Giving one of two copies the weight of both, and solving again, lowers nothing."""
     rng = np.random.default_rng(2)
     x, z = rng.normal(size=(2, 60))
@@ -104,12 +103,12 @@ def test_the_end_is_a_minimum_in_any_order_of_columns(kernel, case):
         assert w[pair].any()
         if not w[pair].all():
             continue
-        problem = prepare_job(model, X[:, order], y).problem
+        setup = setup_of(model, X[:, order], y)
         for kept in pair:
             start = w.copy()
             start[pair] = 0.0
-            start[kept] = min(np.linalg.norm(w[pair], 2 if problem.absorbing else 1), 1.0)
-            merged = make_solver(model).solve(problem, start, 2.0)
+            start[kept] = min(np.linalg.norm(w[pair], 2 if setup.problem.absorbing else 1), 1.0)
+            merged = setup.spec.solver.solve(setup.problem, start, 2.0)
             assert merged.objective >= model.objective_ * (1.0 - 1e-4)
     # Of near copies, which are not the same column, the better one stays.
     assert_allclose(*objectives, rtol=1e-4)

@@ -1,4 +1,4 @@
-"""Solutions with exactly so many features."""
+"""Solutions with an exact number of features."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,6 @@ from numpy.testing import assert_allclose
 from sklearn.exceptions import ConvergenceWarning
 
 from kernelknife import KnifeRegressor, knife_path
-from kernelknife._engine.fitting import make_solver, prepare_job
 from kernelknife._engine.search import solve_for_support
 from kernelknife.datasets import make_sinusoidal
 
@@ -22,7 +21,7 @@ def path(sinusoid):
 
 
 @pytest.mark.parametrize("k", range(1, 11))
-def test_exactly_so_many_features(path, sinusoid, k):
+def test_the_number_of_features_is_exact(path, sinusoid, k):
     model = path.at(n_features=k)
     assert np.count_nonzero(model.weights_) == k
     direct = KnifeRegressor(n_features_to_select=k).fit(*sinusoid)
@@ -31,19 +30,18 @@ def test_exactly_so_many_features(path, sinusoid, k):
         assert set(model.get_support(indices=True)) <= set(range(5))
 
 
-def test_exactly_the_weights_of_the_start_stay(sinusoid):
+def test_exactly_the_weights_of_the_start_stay(sinusoid, setup_of):
     """The penalty would drive all columns out, and is lowered until the two are left."""
-    model = KnifeRegressor()
-    problem = prepare_job(model, *sinusoid).problem
+    setup = setup_of(KnifeRegressor(), *sinusoid)
     start = np.zeros(10)
     start[[1, 3]] = 0.5
-    solution = solve_for_support(problem, make_solver(model), start, 1e4)
+    solution = solve_for_support(setup.problem, setup.spec.solver, start, 1e4)
     assert np.flatnonzero(solution.w).tolist() == [1, 3]
     assert 0 < solution.sparsity < 1e4
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "laplace"])
-def test_exactly_so_many_even_where_features_leave_together(kernel, rng):
+def test_the_number_is_exact_even_where_features_leave_together(kernel, rng):
     X = np.repeat(rng.normal(size=(60, 2)), 3, axis=1)  # triplets of equal columns
     path = knife_path(X, X[:, 0] - X[:, 3], kernel=kernel, sparsities=15)
     for k in range(1, 7):

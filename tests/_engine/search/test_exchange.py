@@ -1,12 +1,14 @@
 """Features in the place of others: what is found, what is not, and that nobody peeks."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 from kernelknife._engine.objective import ExactProblem, Features
+from kernelknife._engine.search import exchange
 from kernelknife._engine.search.exchange import (
-    MOST_ROWS,
     ExchangeSettings,
     choose_sufficient,
     make_folds,
@@ -42,7 +44,7 @@ def by_member(removals):
 
 
 def named(removal):
-    return {found.weight for found in removal.replacements if found.stands_in}
+    return {found.weight for found in removal.replacements if found.is_substitute}
 
 
 @pytest.mark.parametrize("name", sorted(set(KERNELS) - {"additive", "anova"}))
@@ -178,8 +180,8 @@ def test_nothing_selected_gives_nothing(rng):
 
 
 def test_a_long_table_is_judged_on_some_of_its_rows(rng, monkeypatch):
-    assert MOST_ROWS >= 500
-    monkeypatch.setattr("kernelknife._engine.search.exchange.MOST_ROWS", 100)
+    assert exchange.EXCHANGE.rows >= 500
+    monkeypatch.setattr(exchange, "EXCHANGE", replace(exchange.EXCHANGE, rows=100))
     X, Y = copies(rng, n=400)
     problem = ExactProblem(X, Y, RBF(), SquaredLoss(), alpha=0.3)
     w = solved(problem, [0, 1], 2.0)
@@ -200,7 +202,7 @@ def test_the_fewest_features_that_suffice(rng):
 
 
 def test_of_very_many_features_the_heaviest_are_looked_at(rng, monkeypatch):
-    monkeypatch.setattr("kernelknife._engine.search.exchange.MOST_PLACES", 2)
+    monkeypatch.setattr(exchange, "EXCHANGE", replace(exchange.EXCHANGE, places=2))
     X, Y = copies(rng)
     problem = ExactProblem(X, Y, RBF(), SquaredLoss(), alpha=0.3)
     w = np.zeros(11)
@@ -211,7 +213,7 @@ def test_of_very_many_features_the_heaviest_are_looked_at(rng, monkeypatch):
 
 def test_the_penalty_of_many_rows_does_not_empty_a_sample_of_them(rng, monkeypatch):
     """What all rows need, a sample of them needs, too: the penalty goes with their number."""
-    monkeypatch.setattr("kernelknife._engine.search.exchange.MOST_ROWS", 150)
+    monkeypatch.setattr(exchange, "EXCHANGE", replace(exchange.EXCHANGE, rows=150))
     X = rng.normal(size=(900, 6))
     y = X[:, 0] * X[:, 1] + np.sin(2.0 * X[:, 2]) + 0.3 * rng.normal(size=900)
     problem = ExactProblem(X, (y - y.mean())[:, None] / y.std(), RBF(), SquaredLoss(), alpha=0.3)

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.linear_model import Lasso
 
 from kernelknife import KnifeRegressor, knife_path
-from kernelknife._engine.fitting import make_solver, prepare_job
 from kernelknife._engine.objective.factors import DenseMatrix
-from kernelknife._engine.search.path import PROBE, TAKEN_BACK, _take_back
+from kernelknife._engine.search.path import PATH, _take_back
 from kernelknife.datasets import make_linear, make_separate_effects, make_sinusoidal
 from kernelknife.kernels import Anova
 
@@ -30,12 +30,7 @@ def test_a_free_feature_stays_and_the_path_still_ends(sinusoid):
     assert_array_equal(np.flatnonzero(path.weights[-1]), [4])
 
 
-def test_all_factorizations_are_counted(sinusoid):
-    model = KnifeRegressor(n_features_to_select=3).fit(*sinusoid)
-    assert model.n_factorizations_ > 50
-
-
-def test_a_rugged_path_gets_a_second_chance(monkeypatch):
+def test_a_multimodal_path_gets_a_second_chance(monkeypatch):
     """Features that small penalties have driven out come back where that lowers the objective."""
     lowered = []
     for seed in range(4):
@@ -44,32 +39,50 @@ def test_a_rugged_path_gets_a_second_chance(monkeypatch):
         second = knife_path(table.data, table.target, kernel="anova", sparsities=20)
         monkeypatch.setattr(Anova, "multimodal", False)
         first = knife_path(table.data, table.target, kernel="anova", sparsities=second.sparsities)
-        chance = np.argmax(second.sparsities >= PROBE * 150)
+        chance = np.argmax(second.sparsities >= PATH.probe * 150)
         assert_allclose(second.objective[:chance], first.objective[:chance], rtol=1e-6)
         lowered.append(second.objective[chance] / first.objective[chance])
     assert max(lowered) <= 1.0 + 1e-9
     assert min(lowered) < 0.99
 
 
-def test_half_of_a_pair_takes_back_the_other_half(rng):
+def test_half_of_a_pair_takes_back_the_other_half(rng, setup_of):
     X = rng.normal(size=(200, 40))
     y = X[:, 3] * X[:, 30]
-    estimator = KnifeRegressor(kernel="anova")
-    problem, solver = prepare_job(estimator, X, y).problem, make_solver(estimator)
+    setup = setup_of(KnifeRegressor(kernel="anova"), X, y)
     w = np.zeros(40)
     w[3] = 0.5
-    half = solver.loosened(1e-2, 1).solve(problem, w, 0.0)
-    back = np.flatnonzero(_take_back(problem, half))
+    half = setup.spec.solver.loosened(1e-2, 1).solve(setup.problem, w, 0.0)
+    back = np.flatnonzero(_take_back(setup.problem, half))
     assert {3, 30} <= set(back)
-    assert len(back) == 1 + TAKEN_BACK
+    assert len(back) == 1 + PATH.taken_back
 
 
-def test_linear_path_follows_the_lasso():
+@pytest.mark.parametrize("alpha", [0.5, 4.0])
+def test_a_linear_path_is_that_of_the_lasso(alpha):
+    """Where no weight reaches 1, ``beta = w * (X'C)`` has the penalty of a lasso."""
     X, y = make_linear(80, 10, random_state=0)
-    path = knife_path(X, y, kernel="linear", sparsities=30)
-    assert set(np.argsort(path.ranking)[:5]) == set(range(5))
     Z, t = (X - X.mean(axis=0)) / X.std(axis=0), (y - y.mean()) / y.std()
-    assert_allclose(path.sparsities[-1], np.max((Z.T @ t) ** 2), rtol=0.5)
+    path = knife_path(X, y, kernel="linear", alpha=alpha, sparsities=30, tol=1e-9)
+    assert_allclose(path.sparsities[-1], np.max((Z.T @ t) ** 2) / alpha, rtol=1e-6)
+    free = np.flatnonzero(path.weights.max(axis=1) < 1.0)
+    assert len(free) >= 10
+    for i in free:
+        penalty = np.sqrt(alpha * path.sparsities[i]) / len(y)
+        lasso = Lasso(penalty, fit_intercept=False, tol=1e-14, max_iter=100_000).fit(Z, t)
+        model = path.model(i)
+        columns = model.get_support(indices=True)
+        beta = np.zeros(Z.shape[1])
+        beta[columns] = model.weights_[columns] * (Z[:, columns].T @ _coefficients(model, len(y)))
+        assert_allclose(beta, lasso.coef_, atol=1e-7)
+        assert_array_equal(columns, np.flatnonzero(lasso.coef_))
+
+
+def _coefficients(model, n_rows):
+    """Return one coefficient for every row, those of rows that the model does not keep included."""
+    coefficients = np.zeros(n_rows)
+    coefficients[model.support_vectors_rows_] = model.dual_coef_[:, 0]
+    return coefficients
 
 
 def test_linear_paths_with_one_update_per_point_reach_the_end(rng):
@@ -80,21 +93,33 @@ def test_linear_paths_with_one_update_per_point_reach_the_end(rng):
     assert quick.sparsities[-1] > 0.5 * full.sparsities[-1]
 
 
-@pytest.mark.parametrize("updates", [None, 1])
-def test_linear_paths_count_all_factorizations(updates, monkeypatch):
-    X, y = make_linear(60, 8, random_state=0)
-    counted = []
+@pytest.fixture
+def factorized(monkeypatch):
+    """A list with an entry for every factorization that is made."""
+    made = []
     factorize = DenseMatrix.factorize
 
     def watched(*arguments):
-        counted.append(1)
+        made.append(1)
         return factorize(*arguments)
 
     monkeypatch.setattr(DenseMatrix, "factorize", watched)
+    return made
+
+
+@pytest.mark.parametrize("updates", [None, 1])
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_paths_count_all_factorizations(kernel, updates, factorized):
+    X, y = make_linear(60, 8, random_state=0)
     path = knife_path(
-        X, y > 0, kernel="linear", loss="logistic", updates_per_point=updates, sparsities=10
+        X, y > 0, kernel=kernel, loss="logistic", updates_per_point=updates, sparsities=10
     )
-    assert path.n_factorizations == sum(counted)
+    assert path.n_factorizations == len(factorized)
+
+
+def test_an_exact_number_of_features_costs_the_path_that_it_is_taken_from(sinusoid, factorized):
+    model = KnifeRegressor(n_features_to_select=3).fit(*sinusoid)
+    assert model.n_factorizations_ == len(factorized)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -116,7 +141,7 @@ def test_an_offset_of_the_columns_is_no_harm_to_the_starts():
     assert path.converged.all()
 
 
-def test_linear_paths_know_features_that_cost_nothing(rng):
+def test_linear_paths_keep_features_that_cost_nothing(rng):
     z, u = rng.normal(size=(2, 100))
     X, y = np.column_stack([z, z + u]), u - z
     path = knife_path(X, y, kernel="linear", feature_costs=[0, 1], sparsities=6)

@@ -1,4 +1,4 @@
-"""Products of features that tell what none of them tells alone."""
+"""Products of features that are related to the target where no single one is."""
 
 from itertools import combinations
 
@@ -33,7 +33,7 @@ def test_several_products_of_several_targets_are_found():
 
 
 @pytest.mark.parametrize("kind", ["uniform", "heavy tails", "copies"])
-def test_noise_tells_nothing(kind):
+def test_noise_has_no_products(kind):
     for seed in range(20):
         rng = np.random.default_rng(seed)
         X = uniform(100, 30, seed) if kind == "uniform" else rng.standard_t(2, size=(100, 30))
@@ -74,7 +74,7 @@ def test_every_product_is_looked_at(monkeypatch):
 
 def test_weights_count_and_their_scale_does_not():
     X = uniform(400, 15, 3)
-    weight = np.where(np.arange(400) < 200, 1.0, 1e-3)  # the second half says something else
+    weight = np.where(np.arange(400) < 200, 1.0, 1e-3)  # the second half has another signal
     y = np.where(weight == 1.0, X[:, [1, 2, 3]].prod(axis=1), X[:, 8] * X[:, 9])
     noise = np.random.default_rng(3).normal(size=400)
     for scale in (1.0, 1 / 400, 120.0):
@@ -82,7 +82,7 @@ def test_weights_count_and_their_scale_does_not():
         assert found(X, noise, scale * weight) == []
 
 
-def test_a_column_that_is_all_but_constant_tells_nothing():
+def test_a_column_that_is_all_but_constant_has_no_products():
     X = uniform(300, 10, 8)
     X[:, 7] = 0.1 + 1e-16 * X[:, 7]
     assert found(X, 2.0 * X[:, 0] + X[:, 1]) == []
@@ -91,10 +91,10 @@ def test_a_column_that_is_all_but_constant_tells_nothing():
 def test_many_features_leave_out_what_costs_too_much(monkeypatch):
     X = uniform(200, 60, 4)
     pair, triple = np.sign(X[:, 0] * X[:, 1]), np.sign(X[:, 2] * X[:, 3] * X[:, 4])
-    monkeypatch.setattr(products, "MOST_STEPS", 200 * 60**2)
+    monkeypatch.setattr(products, "MOST_STEPS", {2: 200 * 60**2, 3: 200 * 60**2})
     assert found(X, pair) == [0, 1]
     assert found(X, triple) == []
-    monkeypatch.setattr(products, "MOST_STEPS", 0)
+    monkeypatch.setattr(products, "MOST_STEPS", {2: 0, 3: 0})
     assert found(X, pair) == []
 
 
@@ -104,7 +104,8 @@ def test_more_rows_than_can_be_looked_at_are_no_harm():
     assert found(X, np.sign(X[:, [60, 70, 80]].prod(axis=1))) == [60, 70, 80]
 
 
-def test_several_outputs_share_the_work():
+def test_several_outputs_share_the_work(monkeypatch):
+    monkeypatch.setattr(products, "MOST_STEPS", {2: 2e9, 3: 2e9})
     X = uniform(1000, 1500, 10)
     Y = np.c_[np.sign(X[:, 0] * X[:, 1]), X[:, 2:4]]
     assert products.affordable_rows(1500, 3) < 1000
@@ -138,3 +139,34 @@ def test_fits_with_centers_and_groups_begin_there_too():
         7,
         8,
     ]
+
+
+def test_a_pair_among_thousands_of_columns_is_found():
+    """A block holds fewer pairs than there are; no single column shows the effect."""
+    X = np.random.default_rng(0).normal(size=(200, 5000))
+    assert products.PAIR_BLOCK < 5000**2
+    assert found(X, np.sign(X[:, 0] * X[:, 4999])) == [0, 4999]
+
+
+def test_a_pair_of_intensities_is_found_in_few_rows():
+    """Of log-normal columns the products of raw values are those of a few extreme rows."""
+    L = np.random.default_rng(5).normal(size=(72, 3000))
+    assert found(np.exp(L + 6.0), np.sign(L[:, 10] * L[:, 20])) == [10, 20]
+
+
+def test_no_pair_is_found_in_noise():
+    hits = 0
+    for seed in range(40):
+        rng = np.random.default_rng([7, seed])
+        X = np.exp(rng.normal(size=(72, 400))) if seed % 2 else rng.normal(size=(72, 400))
+        hits += bool(found(X, rng.permutation(np.repeat([-1.0, 1.0], 36))))
+    assert hits <= 2
+
+
+def test_a_result_states_in_how_many_rows_products_were_searched():
+    X, y = uniform(120, 6, 3), uniform(120, 1, 4)[:, 0]
+    assert KnifeRegressor().fit(X, y).searched_products_ == {2: 120, 3: 120}
+    assert KnifeRegressor("linear").fit(X, y).searched_products_ == {}
+    assert KnifeRegressor(start="scaled").fit(X, y).searched_products_ == {}
+    wide = np.random.default_rng(0).normal(size=(60, 5000))
+    assert knife_path(wide, wide[:, 0], sparsities=3).searched_products == {2: 60, 3: 0}

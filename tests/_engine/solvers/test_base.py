@@ -1,4 +1,4 @@
-"""What every solver promises: it descends, stays in the box, and says why it stopped."""
+"""What every solver promises: it descends, stays in the box, and names its reason to stop."""
 
 import numpy as np
 import pytest

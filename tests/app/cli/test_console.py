@@ -4,7 +4,7 @@ import io
 
 from rich.console import Console
 
-from kernelknife.app.cli.console import PLAIN, show_table
+from kernelknife.app.cli.console import PLAIN, print_table
 
 # Names that rich takes for an emoji, for markup, or for something to highlight or to wrap.
 AWKWARD = ["gene:a:1", "[bold]dose[/bold]", "a\\[b", "'x' 1.5 https://x.org", "long " * 60 + "name"]
@@ -13,7 +13,7 @@ AWKWARD = ["gene:a:1", "[bold]dose[/bold]", "a\\[b", "'x' 1.5 https://x.org", "l
 def test_a_terminal_shows_names_as_they_are(monkeypatch):
     screen = Console(file=io.StringIO(), force_terminal=True, width=40, color_system=None, **PLAIN)
     monkeypatch.setattr("kernelknife.app.cli.console.out", screen)
-    show_table(("column", "weight"), [(name, "0.5") for name in AWKWARD], numeric=(1,))
+    print_table(("column", "weight"), [(name, "0.5") for name in AWKWARD], numeric=(1,))
     shown = screen.file.getvalue()
     assert "gene:a:1" in shown
     assert "[bold]dose[/bold]" in shown
@@ -23,5 +23,5 @@ def test_a_terminal_shows_names_as_they_are(monkeypatch):
 
 
 def test_control_characters_do_not_reach_the_terminal(capsys):
-    show_table(("column",), [("height\n(cm)\t\x1b[31m",)])
+    print_table(("column",), [("height\n(cm)\t\x1b[31m",)])
     assert capsys.readouterr().out == "column\nheight (cm)  [31m\n"

@@ -71,41 +71,49 @@ MISTAKES = {
         WIDE.to_csv(index=False), TARGET, "There is no column 'outcome': did you mean 'outcome_2'?"
     ),
     "an identifier as the target": Mistake(
-        csv(outcome=NAMES), TARGET, "too many classes. Is it a number (--task regression) or an id"
+        csv(outcome=NAMES), TARGET, "too many classes. Name another column if it is an id"
     ),
     "a text to be predicted as a number": Mistake(
         with_classes(), f"{TARGET} --task regression", "holds texts, which is no number to predict"
     ),
     "a target of one value": Mistake(csv(outcome=1.0), TARGET, "The target outcome has one value"),
-    "gaps": Mistake(gaps(), TARGET, "missing in 1 of 40 rows: dose (1). Use --impute median"),
+    "gaps": Mistake(
+        gaps(), TARGET, "missing in 1 of 40 rows: dose (1). Fill them in with --impute median"
+    ),
     "two ways to treat gaps": Mistake(
-        gaps(), f"{TARGET} --impute median --drop-missing", "Give --impute or --drop-missing, not"
+        gaps(),
+        f"{TARGET} --impute median --drop-missing",
+        "not both. Use --impute median alone, or use --drop-missing alone.",
     ),
     "infinite values": Mistake(one_value("inf"), TARGET, "Infinite values in dose (1). Replace"),
     "dates, and a slip in another column": Mistake(
         csv(born=DAYS, dose=[*["1.5"] * 39, "low"]),
         TARGET,
-        "Column dose holds numbers and 1 other texts (low). If they stand for missing values, say "
-        "so: --missing 'low'. Column born holds dates. Turn them into numbers with --dates days",
+        "Column dose holds numbers and 1 other text (low). If they stand for missing values, use "
+        "--missing low. Column born holds dates. Turn them into numbers with --dates days",
     ),
     "dates where none are": Mistake(
-        csv(), f"{TARGET} --dates days", "--dates was given, but no column holds dates"
+        csv(), f"{TARGET} --dates days", "Dates are to become days, but no column holds dates"
     ),
     "days and months that cannot be told apart": Mistake(
         csv(born="01/02/2024"), f"{TARGET} --dates days", "Write them as 2024-12-31."
     ),
     "names of patients": Mistake(
-        csv(who=NAMES), TARGET, "Column who has 40 different texts in 40 rows. An identifier?"
+        csv(who=NAMES),
+        TARGET,
+        "Column who has 40 different texts in 40 rows. Leave it out with --drop who if",
     ),
-    "genes in rows": Mistake(GENES, TARGET, "have its variables in rows. Use --transpose"),
+    "genes in rows": Mistake(
+        GENES, TARGET, "have its variables in rows. Exchange rows and columns with --transpose."
+    ),
     "decimal commas": Mistake(
-        plain().to_csv(index=False, sep=";", decimal=","), TARGET, "--decimal , if"
+        plain().to_csv(index=False, sep=";", decimal=","), TARGET, "Use --decimal , if"
     ),
     "commas between thousands": Mistake(
-        csv(dose="1,234,000"), TARGET, "use --thousands , if the commas separate thousands"
+        csv(dose="1,234,000"), TARGET, "Use --thousands , if the commas separate thousands"
     ),
     "another encoding": Mistake(
-        csv(dose="caf\u00e9").encode("latin-1"), TARGET, "for example --encoding latin-1"
+        csv(dose="caf\u00e9").encode("latin-1"), TARGET, "for example with --encoding latin-1"
     ),
     "a torn line": Mistake(csv() + "1,2\n", TARGET, "line 42: 2 cells where the header has 4"),
     "an empty file": Mistake("", TARGET, "data.csv is empty."),
@@ -194,7 +202,10 @@ FORGIVEN = {
     ),
     "a constant column": (csv(site="north"), "left out constant columns: site"),
     "a column that splits the rows": (csv(split=["train", "test"] * 20), "--hold-out split=test"),
-    "a row number": (csv(row=range(ROWS)), "column row looks like a row number: --drop 'row'"),
+    "a row number": (
+        csv(row=range(ROWS)),
+        "column row looks like a row number (leave it out with --drop row)",
+    ),
 }
 
 

@@ -21,7 +21,7 @@ def test_path(call, table, tmp_path):
     assert answer["ranking"][0] == answer["relevance"][0] == "x0"
 
 
-def test_relevance_stands_beside_survival_and_is_explained(call, tmp_path):
+def test_relevance_stands_beside_the_elimination_order_and_is_explained(call, tmp_path):
     rng = np.random.default_rng(3)
     frame = pd.DataFrame(rng.normal(size=(80, 5)), columns=list("abcde"))
     frame["copy"] = frame["a"] + 0.05 * rng.normal(size=80)
@@ -30,7 +30,7 @@ def test_relevance_stands_beside_survival_and_is_explained(call, tmp_path):
     code, out, _ = call("path", tmp_path / "data.csv", "-t", "y", "--points", 20)
     assert code == 0
     head, *lines = out.splitlines()
-    assert head.split("\t")[:3] == ["column", "order of survival", "of relevance"]
+    assert head.split("\t")[:3] == ["column", "elimination order", "relevance"]
     order = {line.split("\t")[0]: line.split("\t")[2] for line in lines if "\t" in line}
     assert {order["a"], order["copy"]} == {"1", "2"}
     assert "fewest that suffice" in out

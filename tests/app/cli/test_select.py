@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from kernelknife.app.cli._select import show
+from kernelknife.app.cli._select import print_selection
 from kernelknife.app.report import build_report
 from kernelknife.app.selection import Score, select_features
 from kernelknife.datasets import make_sinusoidal
@@ -57,7 +57,7 @@ def test_select_as_json(call, table):
     assert code == 0
     assert len(answer["selected"]) == 3
     assert "kind" in answer["selected"]
-    assert answer["error"]["mean"] < answer["error"]["constant"]
+    assert answer["error"]["mean"] < answer["error"]["baseline"]
     assert "x7" not in [feature["name"] for feature in answer["features"]]
     assert answer["settings"]["n_features"] == 3
 
@@ -96,11 +96,11 @@ def test_a_worse_model_is_called_worse(capsys):
     frame = pd.DataFrame(X, columns=list("abcdef")).assign(y=y)
     good = select_features(frame, "y", alpha=0.3, folds=2)
     worse = replace(good, advantage=Score(-0.07, 0.02), full_error=Score(0.0, 0.0))
-    show(worse)
+    print_selection(worse)
     out = capsys.readouterr().out
     # What to doubt stands on top, in the terminal and on the page.
     assert out.startswith(
-        "Note: The selected columns are worse than a constant: their error is larger by 7 % +- 2 %."
+        "Note: The selected columns are worse than the baseline: their error is larger by 7 % +- "
     )
     assert out.index("All columns together predict better") < out.index("No sure finding for y")
     assert "The model with all columns is scikit-learn's kernel ridge regression" in out
@@ -149,14 +149,14 @@ def test_the_report_repeats_the_command(call, table, tmp_path):
     assert json.loads(again)["features"] == json.loads(first)["features"]
 
 
-def test_rows_held_out_are_judged_beside_a_constant(call, table):
+def test_rows_held_out_are_judged_beside_the_baseline(call, table):
     _, out, _ = call("select", table, "-t", "y", *QUICK, "--hold-out", 0.25, "--json")
     there = json.loads(out)["error"]["held_out"]
     assert there["rows"] == round(0.25 * 90)
-    assert there["error"] < there["constant"]
+    assert there["error"] < there["baseline"]
 
 
-def test_votes_of_halves_are_printed_with_their_promise(call, tmp_path):
+def test_columns_of_half_samples_are_printed_with_their_error_rate(call, tmp_path):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(60, 6)), columns=list("abcdef"))
     path, report = tmp_path / "votes.csv", tmp_path / "votes.html"
@@ -166,17 +166,20 @@ def test_votes_of_halves_are_printed_with_their_promise(call, tmp_path):
     assert code == 0
     assert "Stability selection keeps" in out
     assert "are expected to be false" in out
-    assert "in halves\tq-value" in out
-    assert "selected in halves (of 100)" in report.read_text(encoding="utf-8")
+    assert "in half-samples\tq-value" in out
+    assert "selected in half-samples (of 100)" in report.read_text(encoding="utf-8")
     code, _, err = call("select", path, "-t", "y", "--stability", "--fdr", 0.1, *QUICK)
     assert code == 2
     assert "not both" in err
 
 
-def test_a_quick_look_says_that_it_is_one(call, table, tmp_path):
+def test_a_quick_search_is_called_one(call, table, tmp_path):
     page = tmp_path / "quick.html"
     code, out, err = call("select", table, "-t", "y", "--quick", "--report", page)
-    sentence = "A quick first look: all 90 rows, kernels linear and rbf, 3 folds; run without"
+    sentence = (
+        "A quick search: all 90 rows, kernels linear and rbf, 3 folds. For the full comparison, "
+        "select without --quick."
+    )
     assert code == 0
     assert out.startswith(f"Note: {sentence}")
     assert "comparing linear and rbf on 3 folds of 90 rows, about 6 paths" in err
@@ -187,7 +190,7 @@ def test_a_quick_look_says_that_it_is_one(call, table, tmp_path):
     assert "quick=True" in html.unescape(text)
 
 
-def test_a_quick_look_with_options_as_json(call, table):
+def test_a_quick_search_with_options_as_json(call, table):
     options = ("--folds", 4, "--kernel", "linear", "--hold-out", 0.2, "--json")
     _, out, err = call("select", table, "-t", "y", "--quick", *options)
     answer = json.loads(out)
@@ -198,7 +201,7 @@ def test_a_quick_look_with_options_as_json(call, table):
     assert "comparing linear on 4 folds of 72 rows" in err
 
 
-def test_a_quick_look_at_noise_ends_with_status_one(call, tmp_path):
+def test_a_quick_search_at_noise_ends_with_status_one(call, tmp_path):
     frame = pd.DataFrame(np.random.default_rng(3).normal(size=(60, 4)), columns=list("abcy"))
     path = tmp_path / "noise.csv"
     frame.to_csv(path, index=False)

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 from kernelknife import knife_path
+from kernelknife.app.options import TableOptions
 from kernelknife.app.report import build_report
 from kernelknife.app.report.pieces import effects_piece, pairs_piece
 from kernelknife.app.report.svg import SHADES
@@ -52,7 +53,7 @@ def test_everything_is_in_one_small_file(page_file):
     headings = [
         *("How sure", "Feature paths", "Choosing the penalties", "What each column does"),
         *("Pairs of the columns with the largest weights", "What was asked", "To do it again"),
-        "Columns that say the same",
+        "Columns with the same information",
     ]
     for heading in headings:
         assert f"<h2>{heading}</h2>" in text
@@ -147,13 +148,15 @@ def test_a_color_means_one_class_in_all_charts():
     assert all(colors[f"score of {i}"] == "gray" for i in range(5)), "they vary least"
 
 
-def test_columns_of_few_values_are_shaken():
+def test_columns_of_few_values_are_jittered():
     frame = pd.DataFrame({"stars": [1, 2, 3] * 20, "x": np.arange(60.0), "y": np.arange(60.0)})
-    piece, jittered = pairs_piece(make_table(frame, "y"), ["stars", "x"])
+    piece, jittered = pairs_piece(make_table(frame, TableOptions(target="y")), ["stars", "x"])
     assert jittered
     places = {float(x) for x in re.findall(r'cx="([\d.]+)"', piece)}
     assert len(places) > 20, "three values would make three columns of dots"
-    _, jittered = pairs_piece(make_table(frame.assign(stars=frame["x"]), "y"), ["stars", "x"])
+    _, jittered = pairs_piece(
+        make_table(frame.assign(stars=frame["x"]), TableOptions(target="y")), ["stars", "x"]
+    )
     assert not jittered
 
 
@@ -213,7 +216,7 @@ def test_a_hostile_name_stays_text(page):
 def test_the_slider_moves_and_the_numbers_change(page, selection):
     slider = page.locator("input[type=range]")
     state, value = page.locator(".state"), page.locator("output")
-    assert "(chosen)" in value.inner_text()
+    assert "(selected)" in value.inner_text()
     before = (state.inner_text(), page.locator("line.marker").first.get_attribute("x1"))
     slider.focus()
     page.keyboard.press("Home")

@@ -14,7 +14,7 @@ def test_the_sentence_stands_on_the_page_and_names_are_escaped():
     piece = rate_piece(RATES)
     assert "keeps 1 column: &lt;a&gt;" in piece
     assert "<a>" not in piece
-    assert "selected in halves (of 100)" in rate_heads(RATES)
+    assert "selected in half-samples (of 100)" in rate_heads(RATES)
     assert "q-value" in rate_heads(RATES)
     assert rate_cells(RATES, "<a>") == "<td>93 %</td><td>0.012</td>"
 

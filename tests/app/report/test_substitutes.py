@@ -1,4 +1,4 @@
-"""Columns that say the same, in the report and beside the columns that the command prints."""
+"""Columns with the same information, in the report and on the terminal."""
 
 import json
 
@@ -62,7 +62,7 @@ def test_a_selection_knows_its_substitutes(selection):
     assert {"age", "dose", "pills"} <= named
     assert {place.name for place in selection.substitutes} == set(selection.selected)
     text = build_report(selection)
-    assert "Columns that say the same" in text
+    assert "Columns with the same information" in text
     content = json.loads(json.dumps(selection.to_json(), allow_nan=False))
     places = content["substitutes"]
     assert set(places) == set(selection.selected)

@@ -21,7 +21,7 @@ def test_every_name_is_escaped_and_the_code_is_complete(heaps):
     page = build_exploration(found, "heaps.csv")
     assert "<e>" not in page
     assert "&lt;e&gt;" in page
-    assert "explore_table(frame, color=&#x27;size&#x27;, n_components=1)" in page
+    assert "explore_table(frame, color=&quot;size&quot;, n_components=1)" in page
     assert "Feature paths" in page
     assert page.count("legend") > 1
 

@@ -60,7 +60,7 @@ def test_the_selection_names_rows_by_their_identifier(rare):
     assert quality.wrong_rows
     for row in quality.wrong_rows:
         assert rare.set_index("person").loc[row.name, "kind"] == row.actual != row.predicted
-    assert "a little too good" in selection.quality_in_words
+    assert "slightly optimistic" in selection.quality_in_words
     assert selection.quality_in_words in build_report(selection)
     answer = selection.to_json()["classes"]
     assert answer["balanced_error"] == quality.balanced_error

@@ -1,4 +1,4 @@
-"""Whether a model is better than a constant."""
+"""Whether a model is better than the baseline."""
 
 from dataclasses import replace
 
@@ -15,19 +15,19 @@ from sklearn.preprocessing import StandardScaler
 from kernelknife import KnifeRegressor
 from kernelknife.app.report import build_report
 from kernelknife.app.selection import select_features
-from kernelknife.app.selection.comparison import Choice, advantage_over_constant
+from kernelknife.app.selection.comparison import SelectedModel, advantage_over_baseline
 
 
-def test_the_constant_is_judged_on_the_same_folds(selection, frame):
+def test_the_baseline_is_tested_on_the_same_folds(selection, frame):
     scores = cross_val_score(
         DummyRegressor(), frame[["a"]], frame["height"], cv=selection.search.splits_,
         scoring="neg_mean_squared_error",
     )  # fmt: skip
-    assert selection.constant_error.mean == pytest.approx(-scores.mean())
+    assert selection.baseline_error.mean == pytest.approx(-scores.mean())
 
 
 def test_all_columns_are_judged_as_the_selection_is():
-    """Every fold's error of the alpha that the other folds choose, and not the luckiest alpha."""
+    """Every fold's error of the alpha that the other folds select, not the best in hindsight."""
     rng = np.random.default_rng(11)
     frame = pd.DataFrame(rng.normal(size=(50, 4)), columns=list("abcd"))
     frame["y"] = frame["a"] + rng.normal(size=50)
@@ -43,12 +43,14 @@ def test_all_columns_are_judged_as_the_selection_is():
     errors = np.array(errors)
     judged = [errors[np.delete(errors, i, axis=1).mean(axis=1).argmin(), i] for i in range(3)]
     assert selection.full_error.mean == pytest.approx(np.mean(judged))
-    assert selection.full_error.mean > errors.mean(axis=1).min(), "otherwise the luck does not show"
+    assert selection.full_error.mean > errors.mean(axis=1).min(), (
+        "otherwise the selection bias does not show"
+    )
     assert selection.full_model == "kernel ridge regression with a Gaussian kernel"
 
 
 def test_noise_is_rarely_a_finding():
-    """Choosing penalties on the folds that judge them must not turn luck into a verdict."""
+    """Choosing penalties on the folds that judge them must not make a verdict of selection bias."""
     findings = 0
     for seed in range(8):
         rng = np.random.default_rng(100 + seed)
@@ -72,7 +74,7 @@ def test_a_number_of_columns_is_fitted_to_all_rows():
     # As the folds that judge it, it keeps the penalty that leaves so many columns.
     assert asked.weighting == "penalized"
     assert asked.asked
-    assert "For the second, every fold judges what the other" in build_report(asked)
+    assert "The second is nested: every fold tests what the other" in build_report(asked)
 
 
 def test_a_penalty_that_is_given_means_in_the_folds_what_the_chosen_one_meant():
@@ -102,24 +104,24 @@ def test_folds_of_a_time_series():
     assert [place.name for place in selection.substitutes] == ["a"]
 
 
-def test_an_advantage_is_a_share_of_what_a_constant_errs():
-    """Errors of skewed targets differ between folds, for the model and for the constant alike."""
+def test_an_advantage_is_a_share_of_the_error_of_the_baseline():
+    """Errors of skewed targets differ between folds, for the model and for the baseline alike."""
     splits = [(np.arange(80), np.arange(80, 100))] * 5
-    constant = np.array([1.0, 40.0, 3.0, 2.0, 9.0])
-    choice = Choice(None, 0.04 * constant, np.zeros(1), [])
-    advantage = advantage_over_constant(constant, choice, splits)
+    baseline = np.array([1.0, 40.0, 3.0, 2.0, 9.0])
+    selected = SelectedModel(None, 0.04 * baseline, np.zeros(1), [])
+    advantage = advantage_over_baseline(baseline, selected, splits)
     assert advantage.mean == pytest.approx(0.96)
     assert advantage.spread == pytest.approx(0.0, abs=1e-12)
-    # As good as a constant: the standard error of the difference, by Nadeau and Bengio.
+    # As good as the baseline: the standard error of the difference, by Nadeau and Bengio.
     errors = np.array([1.5, 39.5, 3.2, 2.2, 8.6])
-    none = advantage_over_constant(constant, replace(choice, errors=errors), splits)
+    none = advantage_over_baseline(baseline, replace(selected, errors=errors), splits)
     assert none.mean == pytest.approx(0.0)
-    expected = (errors - constant).std(ddof=1) * np.sqrt(1 / 5 + 20 / 80) / constant.mean()
+    expected = (errors - baseline).std(ddof=1) * np.sqrt(1 / 5 + 20 / 80) / baseline.mean()
     assert none.spread == pytest.approx(expected)
 
 
 def test_a_skewed_number_that_is_predicted_well_is_a_finding():
-    """Its constant errs much in one fold, so that the plain gains of the folds scatter widely."""
+    """The baseline has a large error in one fold, so that gains of the folds scatter widely."""
     rng = np.random.default_rng(1)
     frame = pd.DataFrame(rng.normal(size=(200, 4)), columns=list("abcd"))
     frame["count"] = np.round(2 * np.exp(1.5 * frame["a"]) + frame["b"] ** 2)

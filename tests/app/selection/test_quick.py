@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 from sklearn.model_selection import KFold
 
+from kernelknife.app.options import SearchOptions
 from kernelknife.app.selection import find_warnings, select_features
-from kernelknife.app.selection.quick import chosen_options, draw_quick_rows
+from kernelknife.app.selection.quick import arguments_of_search, draw_quick_rows
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +31,7 @@ def test_the_planted_columns_are_found_on_some_rows(quick):
     assert quick.rows_searched == 1000
     assert set(quick.search.cv_results_["kernel"]) == {"linear", "rbf"}
     # The rows are sorted, and a fold of neighbors would be unlike the others.
-    assert quick.constant_error.spread < 0.2 * quick.constant_error.mean
+    assert quick.baseline_error.spread < 0.2 * quick.baseline_error.mean
 
 
 def test_fewer_paths_are_followed_than_in_a_full_search(frame):
@@ -40,13 +41,13 @@ def test_fewer_paths_are_followed_than_in_a_full_search(frame):
     assert set(quick.in_tier("stable")) == set(full.in_tier("stable")) == {"b", "kind"}
 
 
-def test_it_says_that_it_is_a_first_look(quick, selection):
+def test_a_quick_search_is_called_one(quick, selection):
     sentence = (
-        "A quick first look: 1000 of 1600 rows, kernels linear and rbf, 3 folds; run without "
-        "--quick for the full comparison."
+        "A quick search: 1000 of 1600 rows, kernels linear and rbf, 3 folds. For the full "
+        "comparison, select without quick=True."
     )
     assert find_warnings(quick)[0] == sentence
-    assert not any("first look" in warning for warning in find_warnings(selection))
+    assert not any("quick" in warning for warning in find_warnings(selection))
     answer = quick.to_json()
     assert answer["settings"]["quick"] is True
     assert (answer["rows_searched"], answer["rows"]) == (1000, 1600)
@@ -54,19 +55,19 @@ def test_it_says_that_it_is_a_first_look(quick, selection):
 
 def test_all_rows_of_a_short_table_are_called_all(frame):
     selection = select_features(frame, "height", quick=True, kernel="rbf")
-    assert "quick first look: all 100 rows, kernel rbf, 3 folds;" in find_warnings(selection)[0]
+    assert "A quick search: all 100 rows, kernel rbf, 3 folds." in find_warnings(selection)[0]
 
 
 def test_options_that_were_given_win_over_the_preset():
     asked = {"kernel": ["additive"], "alpha": 2.0, "folds": 4, "n_centers": 30}
-    options = chosen_options(True, **asked)
-    assert options["kernel"] == ["additive"]
-    assert options["alphas"] == [2.0]
-    assert options["cv"] == 4
-    assert options["n_centers"] == 30
-    absent = {"kernel": "auto", "alpha": None, "folds": None, "n_centers": "auto"}
-    assert chosen_options(False, **absent) == {}
-    assert chosen_options(True, **absent)["sparsities"] == options["sparsities"]
+    arguments = arguments_of_search(SearchOptions(quick=True, **asked))
+    assert arguments["kernel"] == ["additive"]
+    assert arguments["alphas"] == [2.0]
+    assert arguments["cv"] == 4
+    assert arguments["n_centers"] == 30
+    assert arguments_of_search(SearchOptions()) == {}
+    preset = arguments_of_search(SearchOptions(quick=True))
+    assert preset["sparsities"] == arguments["sparsities"]
 
 
 def test_options_reach_the_search(frame):
@@ -122,7 +123,7 @@ def test_classes_and_rows_held_out(rng):
     selection = select_features(frame, "kind", quick=True, hold_out=0.25)
     assert set(selection.selected) >= {"b", "d"}
     assert selection.held_out.rows == pytest.approx(225, abs=1)
-    assert selection.held_out.error < selection.held_out.constant
+    assert selection.held_out.error < selection.held_out.baseline
     assert selection.quality.confusion.sum() == pytest.approx(selection.rows_searched)
     assert selection.better
 

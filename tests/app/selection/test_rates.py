@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from kernelknife.app.options import SearchOptions
 from kernelknife.app.selection import select_features
 from kernelknife.app.selection.rates import ColumnRate, ErrorRate, check_rates
 from kernelknife.app.tables import TableError
@@ -30,7 +31,7 @@ def stable(frame):
     return select_features(frame, "y", group="site", stability=True, max_false=2.0, **QUICK)
 
 
-def test_columns_of_a_table_are_voted_on_as_a_whole(stable):
+def test_columns_of_a_table_are_selected_as_a_whole(stable):
     rates = stable.rates
     assert rates.method == "stability"
     assert {"b", "color"} <= set(rates.selected)
@@ -42,22 +43,22 @@ def test_columns_of_a_table_are_voted_on_as_a_whole(stable):
     assert "are expected to be false" in rates.sentence
 
 
-def test_rates_survive_json(stable):
-    told = json.loads(json.dumps(stable.to_json()))["error_rate"]
-    assert told["selected"] == stable.rates.selected
-    assert told["columns"]["b"]["selected"] is True
+def test_rates_are_written_as_json(stable):
+    rates = json.loads(json.dumps(stable.to_json()))["error_rate"]
+    assert rates["selected"] == stable.rates.selected
+    assert rates["columns"]["b"]["selected"] is True
 
 
 def test_knockoffs_of_few_columns_are_silent_and_say_why(frame):
     selection = select_features(frame.drop(columns="color"), "y", fdr=0.1, **QUICK)
     assert selection.rates.selected == []
-    assert "cannot speak" in selection.rates.sentence
+    assert "cannot select fewer" in selection.rates.sentence
 
 
 @pytest.mark.parametrize(
     ("changes", "options", "message"),
     [
-        ({}, {}, "text columns: use --stability"),
+        ({}, {}, "has text columns. Use stability=True"),
         ({"color": 1.0, "site": [1, 2, 3] * 20}, {"group": "site"}, "rows of one site are not"),
     ],
 )
@@ -73,9 +74,9 @@ def test_what_knockoffs_cannot_take_is_said_before_the_search(
 
 
 def test_a_number_of_false_columns_belongs_to_stability():
-    check_rates(True, 0.5, None)
-    with pytest.raises(TableError, match="--max-false is for --stability"):
-        check_rates(False, 0.5, None)
+    check_rates(SearchOptions(stability=True, max_false=0.5))
+    with pytest.raises(TableError, match=r"belongs to stability selection.*stability=True"):
+        check_rates(SearchOptions(max_false=0.5))
 
 
 def test_no_rate_was_asked_for(frame):
@@ -87,14 +88,14 @@ def test_no_rate_was_asked_for(frame):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((True, 1.0, 0.1), "not both"),
-        ((True, 0.0, None), "above 0"),
-        ((False, 1.0, 1.5), "between"),
+        ({"stability": True, "fdr": 0.1}, "not both"),
+        ({"stability": True, "max_false": 0.0}, "above 0"),
+        ({"fdr": 1.5}, "between"),
     ],
 )
 def test_bad_questions_get_a_sentence(arguments, message):
     with pytest.raises(TableError, match=message):
-        check_rates(*arguments)
+        check_rates(SearchOptions(**arguments))
 
 
 def test_sentences_count_and_name():
@@ -113,7 +114,7 @@ def test_sentences_count_and_name():
     )
 
 
-def test_halves_and_draws_are_reported_as_progress(frame, tmp_path):
+def test_draws_are_reported_as_progress(frame, tmp_path):
     from kernelknife.app.cli.progress import FoldCounter
 
     path = tmp_path / "parts"
@@ -133,5 +134,5 @@ def test_copies_are_named_before_the_search(frame):
     numbers = numbers.assign(**{"a copy": numbers[first]})
     said = []
     with pytest.raises(TableError, match=f"Columns {first!r} and 'a copy' are copies"):
-        select_features(numbers, "y", fdr=0.2, alpha=1.0, tell=said.append)
+        select_features(numbers, "y", fdr=0.2, alpha=1.0, announce=said.append)
     assert said == []

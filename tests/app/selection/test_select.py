@@ -85,7 +85,7 @@ def test_rare_classes_are_named(frame):
         select_features(data, "height")
     with pytest.raises(TableError, match=r"'BL' \(2\), 'EWS ' \(1\)"):
         select_features(data, "height", folds=3)
-    with pytest.raises(TableError, match=r"'BL' \(2\).*or use --folds 2"):
+    with pytest.raises(TableError, match=r"'BL' \(2\).*or use folds=2"):
         select_features(data.drop(index=3), "height", folds=3)
 
 
@@ -93,13 +93,13 @@ def test_rare_classes_are_named(frame):
 def test_a_rare_class_makes_fewer_folds_as_in_the_estimators(frame, rows, quick):
     kind = np.array(["EWS", "RMS"] * 50)
     kind[:rows] = "BL"
-    told = []
+    said = []
     data = frame.drop(columns="kind").assign(height=kind)
     selection = select_features(
-        data, "height", kernel="linear", alpha=1.0, quick=quick, tell=told.append
+        data, "height", kernel="linear", alpha=1.0, quick=quick, announce=said.append
     )
-    assert f"{rows} folds, because the rarest class of height has {rows} rows" in told
-    assert any(f"on {rows} folds of 100 rows" in line for line in told)
+    assert f"{rows} folds, because the rarest class of height has {rows} rows" in said
+    assert any(f"on {rows} folds of 100 rows" in line for line in said)
     splits = selection.search.splits_
     assert len(splits) == rows
     if not quick:  # which takes the rows in another order
@@ -122,7 +122,8 @@ def test_the_answer_is_json_whatever_the_question(frame):
     settings = json.loads(json.dumps(selection.to_json()))["settings"]
     assert (settings["kernel"], settings["drop"]) == ("Linear()", ["c"])
     assert settings["folds"].startswith("KFold(n_splits=2")
-    given = {**selection.settings, "folds": [(np.arange(2), [np.int64(2)])], "alpha": np.float64(1)}
+    folds = [(np.arange(2), [np.int64(2)])]
+    given = replace(selection.settings, folds=folds, alpha=np.float64(1))
     settings = replace(selection, settings=given).to_json()["settings"]
     assert (settings["folds"], settings["alpha"]) == ([[[0, 1], [2]]], 1.0)
     # All columns are compared by the kernel of the same kind, however it was named.
@@ -132,5 +133,5 @@ def test_the_answer_is_json_whatever_the_question(frame):
 def test_more_folds_than_rows_are_refused_before_anything_is_announced(frame):
     said = []
     with pytest.raises(TableError, match="999 folds need as many rows, got"):
-        select_features(frame, "height", folds=999, tell=said.append)
+        select_features(frame, "height", folds=999, announce=said.append)
     assert said == []

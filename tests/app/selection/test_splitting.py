@@ -13,7 +13,7 @@ from kernelknife.datasets import make_skin_of_orange
 def test_rows_held_out_take_no_part(frame):
     whole = select_features(frame, "height", alpha=0.3, folds=3, hold_out=0.25)
     assert sum(len(test) for _, test in whole.search.splits_) == 75
-    assert whole.held_out.error < 0.5 * whole.held_out.constant
+    assert whole.held_out.error < 0.5 * whole.held_out.baseline
     assert whole.held_out.rows == 25
 
 

@@ -29,7 +29,7 @@ MIXED = features(("a", 0.5, 1.0), ("b", 0.4, 0.0), ("c", 0.3, 0.6), ("d", 0.0, 0
 
 @pytest.fixture(scope="module")
 def sure(selection):
-    """A selection that is clearly better than a constant."""
+    """A selection that is clearly better than the baseline."""
     return replace(selection, advantage=Score(0.9, 0.01))
 
 
@@ -57,7 +57,7 @@ def test_without_a_stable_column_nothing_is_said_to_matter(sure):
     nothing = replace(sure, features=MIXED[3:])
     assert headline(nothing).startswith("No column helps to predict height")
     # Whose penalty that was is another matter.
-    given = replace(nothing, settings={**nothing.settings, "sparsity": 1e6})
+    given = replace(nothing, settings=replace(nothing.settings, sparsity=1e6))
     assert headline(given) == "No column is left at the penalty that was given for height."
     lost = replace(given, full_error=Score(0.01, 0.0))
     assert "All columns together predict better than none" in " ".join(find_warnings(lost))
@@ -69,7 +69,7 @@ def test_a_guess_names_what_was_asked_for(sure):
         sure,
         features=MIXED,
         advantage=Score(0.01, 0.02),
-        settings={**sure.settings, "n_features": 3},
+        settings=replace(sure.settings, n_features=3),
     )
     assert "The best guess is a, c of 5 columns." in headline(asked)
 
@@ -90,16 +90,16 @@ def test_warnings(sure):
 
     assert said() == ""
     worse = said(advantage=Score(-0.07, 0.02))
-    assert "are worse than a constant: their error is larger by 7 % +- 2 %." in worse
-    assert "as well as a constant, and no better" in said(advantage=Score(0.0, 0.0))
+    assert "are worse than the baseline: their error is larger by 7 % +- 2 %." in worse
+    assert "as well as the baseline, and no better" in said(advantage=Score(0.0, 0.0))
     close = said(advantage=Score(0.01, 0.02))
-    assert "save 1 % +- 2 % of the error of a constant, not clearly more than" in close
+    assert "save 1 % +- 2 % of the error of the baseline, which is not clearly more" in close
     assert "but not on the rows held out" in said(held_out=HeldOut(2.0, 1.0, 9))
     losing = said(error=Score(0.217, 0.02), full_error=Score(0.084, 0.01))
     assert "All columns together predict better" in losing
     assert "0.084 against 0.217" in losing
-    # Where all columns are no better than a constant either, none of them is missed.
-    errors = {"error": 1.06, "full_error": 0.914, "constant_error": 0.91}
+    # Where all columns are no better than the baseline either, none of them is missed.
+    errors = {"error": 1.06, "full_error": 0.914, "baseline_error": 0.91}
     noise = said(**{name: Score(error, 0.05) for name, error in errors.items()})
     assert "All columns" not in noise
     table = replace(sure.table, doubts=("column n looks like a row number",))
@@ -112,12 +112,12 @@ def test_a_rare_class_that_is_mostly_missed_is_said(sure):
         right = np.diag(confusion) / confusion.sum(axis=1)
         names = ("ill", "well", "worn")[: len(right)]
         quality = ClassQuality(names, confusion, 1.0 - right, float(1.0 - right.mean()), 0.7, ())
-        settings = {**sure.settings, "class_weight": class_weight}
+        settings = replace(sure.settings, class_weight=class_weight)
         return find_warnings(replace(sure, quality=quality, settings=settings))
 
     (warning,) = said([[3, 7], [1, 89]])
     assert warning.startswith("The class 'ill' is rare, and most of its rows are taken for another")
-    assert "--class-weight balanced" in warning
+    assert 'class_weight="balanced"' in warning
     (warning,) = said([[3, 7, 0], [1, 89, 0], [0, 8, 2]])
     assert warning.startswith("The classes 'ill', 'worn' are rare, and most of their rows")
     assert said([[3, 7], [1, 89]], class_weight="balanced") == []
@@ -136,7 +136,7 @@ def test_a_model_of_all_columns_is_no_selection(sure):
 
 
 class Search:
-    """What a search tells about the penalties it has tried."""
+    """The results of a search over penalties."""
 
     kernel_name_, kernel_ = "rbf", RBF()
 
@@ -161,7 +161,7 @@ def test_a_fit_that_has_not_converged_has_advice_that_can_be_followed(sure):
     model.converged_ = False
     unfinished = replace(sure, model=model)
     (warning,) = find_warnings(unfinished)
-    assert "such as --alpha 3, or fewer columns make it easier" in warning
+    assert "such as alpha=3, or leave columns out." in warning
     page = build_report(unfinished)
     assert "no: see the warning at the top" in page
     assert "max_iter" not in page
@@ -178,7 +178,7 @@ class Model:
     ("scores", "alpha", "expected"),
     [
         ([0.1, 0.2, 0.3, 0.4, 0.5, 0.6], 1.0, "alpha 1 is the largest of those tried"),
-        ([0.6, 0.5, 0.4, 0.3, 0.2, 0.1], 0.1, "such as --alpha 0.0333"),
+        ([0.6, 0.5, 0.4, 0.3, 0.2, 0.1], 0.1, "such as alpha=0.0333"),
         ([0.1, 0.2, 0.8, 0.9, 0.5, 0.6], 0.3, ""),
         # Where the errors hardly differ, an end of the grid means nothing.
         ([0.600, 0.5, 0.595, 0.5, 0.5, 0.5], 0.1, ""),
@@ -196,7 +196,7 @@ def test_an_alpha_at_the_end_of_its_grid_is_said(sure, scores, alpha, expected):
     assert find_warnings(at_end) == []
 
 
-def test_an_alpha_that_a_first_look_has_ruled_out_was_tried(sure):
+def test_an_alpha_that_a_screening_round_has_ruled_out_was_tried(sure):
     search = Search([0.1, 0.2, 0.8, 0.9, 0.5, 0.6], n_folds=(4, 4, 2))
     search.splits_ = sure.search.splits_
     assert find_warnings(replace(sure, search=search, model=Model(0.3))) == []

@@ -4,7 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from kernelknife.app.options import TableOptions
 from kernelknife.app.tables import TableError, make_table
+
+
+def make(frame, target, **options):
+    return make_table(frame, TableOptions(target=target, **options))
 
 
 def frame(**columns):
@@ -21,24 +26,24 @@ BAD = {
     "group gaps": (frame(g=[None, *range(11)]), {"target": "y", "group": "g"}, "Fill it in"),
     "all gaps": (
         frame(x=[None, 1] * 6, kind=["a", None] * 6), {"target": "y", "drop_missing": True},
-        r"Every row.*x \(6\), kind \(6\).*--drop, .*--impute median"
+        r'Every row.*x \(6\), kind \(6\).*drop=\["x", "kind"\].*impute="median"'
     ),
     "gaps": (frame(x=[np.nan, np.nan, *range(10)]), {"target": "y"}, r"2 of 12 rows: x \(2\)"),
     "infinite": (frame(x=[np.inf, *range(11)]), {"target": "y"}, r"Infinite values in x \(1\)"),
     "constant": (frame(x=0, kind="a"), {"target": "y"}, "All columns are constant"),
-    "slips": (frame(x=["?", *map(str, range(11))]), {"target": "y"}, r"--missing '\?'"),
+    "slips": (frame(x=["?", *map(str, range(11))]), {"target": "y"}, r'missing=\["\?"\]'),
     "alone": (frame()[["y"]], {"target": "y"}, "no column left"),
     "classes": (frame(y=list("abcdefghijkl")), {"target": "y"}, "too many classes"),
     "text number": (frame(y=["a", "b"] * 6), {"target": "y", "task": "regression"}, "holds texts"),
     "dates": (frame(x=["2024-01-02"] * 6 + ["2024-05-06"] * 6), {"target": "y"}, "holds dates"),
-    "thousands": (frame(x=["1,234,000", "1,000"] * 6), {"target": "y"}, "000'.*--thousands ,"),
-    "some thousands": (frame(x=["999"] * 9 + ["1,234"] * 3), {"target": "y"}, "--thousands ,"),
-    "dots": (frame(x=["1.234,5", "999,5"] * 6), {"target": "y"}, r"--thousands \. --decimal ,"),
-    "spaces": (frame(x=["1 234.5", "999.5"] * 6), {"target": "y"}, "--thousands ' '"),
-    "target": (frame(y=["1,234,000", "999"] * 6), {"target": "y"}, "--thousands ,"),
-    "percent": (frame(x=["51.3%", "7 %"] * 6), {"target": "y"}, "'51.3%': take the sign out"),
-    "euros": (frame(x=["\u20ac1.20", "$ 7"] * 6), {"target": "y"}, "take the sign out"),
-    "commas": (frame(x=["1,5", "2,5"] * 6), {"target": "y"}, "--decimal ,"),
+    "thousands": (frame(x=["1,234,000", "1,000"] * 6), {"target": "y"}, "000'.*thousands=\",\""),
+    "some thousands": (frame(x=["999"] * 9 + ["1,234"] * 3), {"target": "y"}, 'thousands=","'),
+    "dots": (frame(x=["1.234,5", "999,5"] * 6), {"target": "y"}, 'thousands=".", decimal=","'),
+    "spaces": (frame(x=["1 234.5", "999.5"] * 6), {"target": "y"}, 'thousands=" "'),
+    "target": (frame(y=["1,234,000", "999"] * 6), {"target": "y"}, 'thousands=","'),
+    "percent": (frame(x=["51.3%", "7 %"] * 6), {"target": "y"}, r"'51.3%'\. Take the sign out"),
+    "euros": (frame(x=["\u20ac1.20", "$ 7"] * 6), {"target": "y"}, "Take the sign out"),
+    "commas": (frame(x=["1,5", "2,5"] * 6), {"target": "y"}, 'decimal=","'),
     "both": (frame(), {"target": "y", "impute": "median", "drop_missing": True}, "not both"),
 }  # fmt: skip
 
@@ -46,17 +51,17 @@ BAD = {
 def test_all_problems_are_named_at_once():
     data = frame(when=["2024-01-02", "2024-05-06"] * 6, dose=["?", *map(str, range(11))])
     with pytest.raises(TableError, match=r"Column when holds dates.*Column dose holds numbers"):
-        make_table(data, "y")
+        make(data, "y")
 
 
 @pytest.mark.parametrize("case", BAD)
 def test_bad_tables(case):
     data, arguments, message = BAD[case]
     with pytest.raises(TableError, match=message):
-        make_table(data, **arguments)
+        make(data, **arguments)
 
 
 def test_identifiers_are_recognized():
     data = pd.DataFrame({"name": [f"p{i}" for i in range(60)], "y": [0, 1] * 30, "x": range(60)})
-    with pytest.raises(TableError, match=r"60 different texts .*--drop 'name'.*--group 'name'"):
-        make_table(data, "y")
+    with pytest.raises(TableError, match=r'60 different texts .*drop=\["name"\].*group="name"'):
+        make(data, "y")

@@ -4,8 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from kernelknife.app.options import TableOptions
 from kernelknife.app.tables import TableError, expand_dates, make_table
 from kernelknife.app.tables.dates import looks_like_dates, plan_dates
+
+
+def make(frame, target, **options):
+    return make_table(frame, TableOptions(target=target, **options))
+
 
 DAYS = pd.date_range("2023-12-30", periods=6)
 
@@ -52,7 +58,7 @@ def test_durations_become_days():
 @pytest.mark.parametrize(
     ("column", "message"),
     [
-        (["01/02/2024", "03/04/2024"], "day and month cannot be told apart"),
+        (["01/02/2024", "03/04/2024"], "whether the day or the month comes first"),
         (["2024-01-01"] * 60 + ["soon"], "texts that are no dates .'soon'."),
     ],
 )
@@ -63,14 +69,16 @@ def test_dates_that_cannot_be_read(column, message):
 
 def test_a_table_offers_and_takes_dates():
     frame = pd.DataFrame({"x": np.arange(6.0), "when": DAYS, "born": DAYS, "y": np.arange(6.0)})
-    with pytest.raises(TableError, match=r"Column when .*--dates days .*Column born holds dates"):
-        make_table(frame, "y", task="regression")
-    table = make_table(frame, "y", task="regression", dates=("days",))
+    with pytest.raises(
+        TableError, match=r'Column when .*dates=\["days"\].*Column born holds dates'
+    ):
+        make(frame, "y", task="regression")
+    table = make(frame, "y", task="regression", dates=("days",))
     assert list(table.features.columns) == ["x", "when (days)", "born (days)"]
     with pytest.raises(TableError, match="no column holds dates: x"):
-        make_table(frame[["x", "y"]], "y", dates=("days",))
+        make(frame[["x", "y"]], "y", dates=("days",))
     with pytest.raises(TableError, match="Dates can become days, year, month, got 'hour'"):
-        make_table(frame, "y", dates=("hour",))
+        make(frame, "y", dates=("hour",))
 
 
 def test_dates_that_are_not_wanted_may_be_anything():

@@ -4,7 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from kernelknife.app.options import TableOptions
 from kernelknife.app.tables import TableError, make_table, read_table, reading_notes
+
+
+def make(frame, target, **options):
+    return make_table(frame, TableOptions(target=target, **options))
+
 
 TEXT = "a,b,kind,y\n1,2.5,red,0.1\n2,3.5,blue,0.2\n3,4.5,red,0.3\n"
 
@@ -64,7 +70,7 @@ def test_exports_of_other_programs(program, tmp_path):
 def test_row_names_are_mentioned_among_the_guesses(tmp_path):
     path = tmp_path / "r.csv"
     frame().to_csv(path)
-    notes = make_table(read_table(path), "y").notes
+    notes = make(read_table(path), "y").notes
     assert "(0, 1, 2, 3, 4 and 7 more): give it a name to use it" in notes[0]
 
 

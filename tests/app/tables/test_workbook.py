@@ -48,7 +48,10 @@ def test_sheets_are_chosen_by_name(tmp_path):
     path = save(tmp_path / "two.xlsx", Read=[["a"], [1]], Other=[["b"], [2]])
     frame = read_table(path)
     assert list(frame.columns) == ["a"]
-    assert "read the sheet 'Read' of Read, Other (--sheet" in reading_notes(frame)[0]
+    assert (
+        "read the sheet 'Read' of Read, Other (name another one, such as sheet="
+        in reading_notes(frame)[0]
+    )
     other = read_table(path, sheet="Other")
     assert (list(other.columns), reading_notes(other)) == (["b"], [])
     with pytest.raises(TableError, match="has no sheet 'Third': there are Read, Other"):

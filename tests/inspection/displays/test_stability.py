@@ -24,7 +24,7 @@ def test_lines_are_the_shares_of_votes(rng):
     where = list(display.n_votes).index(model.n_votes_)
     assert_allclose(display.shares[where], model.selection_probabilities_)
     assert_allclose(display.shares[-1], 1.0)
-    assert "share of halves" in display.ax_.get_ylabel()
+    assert "share of half-samples" in display.ax_.get_ylabel()
     display.figure_.canvas.draw()
 
 

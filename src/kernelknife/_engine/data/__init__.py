@@ -15,26 +15,25 @@ from kernelknife._engine.data.grouping import (
     find_groups,
 )
 from kernelknife._engine.data.opening import open_rows, open_rows_to_predict, refuse_lazy_rows
-from kernelknife._engine.data.prepare import Prepared, prepare
+from kernelknife._engine.data.prepare import TrainingData, prepare
 from kernelknife._engine.data.rows import Block, LocalRows, Rows, RowsError, Sample
-from kernelknife._engine.data.targets import TargetEncoder, infer_task, measure_targets
+from kernelknife._engine.data.targets import TargetEncoder, measure_targets
 
 __all__ = [
     "Block",
     "Columns",
     "Grouping",
     "LocalRows",
-    "Prepared",
     "Rows",
     "RowsError",
     "Sample",
     "TargetEncoder",
+    "TrainingData",
     "check_costs",
     "check_finite",
     "check_groups",
     "column_names",
     "find_groups",
-    "infer_task",
     "measure_columns",
     "measure_targets",
     "open_rows",

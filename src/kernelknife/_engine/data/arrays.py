@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeAlias
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -12,14 +13,19 @@ from kernelknife._engine.data.rows import (
     Encode,
     Join,
     LocalRows,
+    Result,
     Rows,
     Sample,
+    Sums,
     add,
     tree_sum,
 )
 from kernelknife._utils.arrays import like, namespace, to_host
+from kernelknife._utils.types import Array
 
 __all__ = ["ArrayRows", "DeviceRows"]
+
+Memory: TypeAlias = WeakKeyDictionary[object, dict[int, Sums]]
 
 FEWEST_BLOCK_ROWS = 256  # below, the interpreter costs more than the arithmetic of a block
 DEVICE_BLOCK_BYTES = 2**31  # large enough to keep a GPU busy, small beside its memory
@@ -34,7 +40,7 @@ class ArrayRows(LocalRows):
     ----------
     X : ndarray of shape (n, p)
     y : ndarray of shape (n,) or (n, k), default=None
-        None for rows to predict.
+        None for rows without a target: they have one of no columns.
     s : ndarray of shape (n,), default=None
         Weights of the rows, ones for None.
     names : ndarray of str, default=None
@@ -54,20 +60,19 @@ class ArrayRows(LocalRows):
         block_rows: int | None = None,
     ):
         self.X = X
-        self.y = np.zeros(len(X)) if y is None else np.asarray(y)
+        self.y = np.zeros((len(X), 0)) if y is None else np.asarray(y)
         self.s = np.ones(len(X)) if s is None else s
         self.shape = (X.shape[0], X.shape[1])
         self.counted = _rows_that_count(self.s)
         self.names = names
         self.block_rows = block_rows
-        self._memory: dict = {}
+        self._memory: Memory = WeakKeyDictionary()
 
-    def __getstate__(self) -> dict:
-        return {**self.__dict__, "_memory": {}}
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_memory": None}
 
-    def forget(self) -> None:
-        """Let go of the kernel matrices of the last state."""
-        self._memory.clear()
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _memory=WeakKeyDictionary())
 
     def rows_per_block(self, width: int) -> int:
         """Return how many rows a block has."""
@@ -89,7 +94,7 @@ class ArrayRows(LocalRows):
             self.X, encode(self.y), self.s, names=self.names, block_rows=self.block_rows
         )
 
-    def transformed(self, transform: Callable[[Any], Any], width: int) -> "ArrayRows | None":
+    def transformed(self, transform: Callable[[Array], Array], width: int) -> "ArrayRows | None":
         """Return the rows with their columns transformed, None where they are too many."""
         if 8 * self.shape[0] * width > HOST_MEMORY:
             return None
@@ -119,7 +124,7 @@ class DeviceRows(Rows):
 
     def __init__(
         self,
-        X: Any,
+        X: Array,
         y: np.ndarray | None = None,
         s: np.ndarray | None = None,
         *,
@@ -143,10 +148,13 @@ class DeviceRows(Rows):
         self.shape = (n, X.shape[1])
         self.names = names
         self.block_rows = block_rows
-        self._memory: dict = {}
+        self._memory: Memory = WeakKeyDictionary()
 
-    def __getstate__(self) -> dict:
-        return {**self.__dict__, "_memory": {}}
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_memory": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _memory=WeakKeyDictionary())
 
     def rows_per_block(self, width: int) -> int:
         """Return how many rows a block has."""
@@ -155,7 +163,7 @@ class DeviceRows(Rows):
         return max(FEWEST_BLOCK_ROWS, DEVICE_BLOCK_BYTES // (8 * max(1, width)))
 
     def blocks(self, width: int = 1) -> Iterator[Block]:
-        """Yield slices of the arrays, with room to remember kernel matrices where there is some."""
+        """Yield slices of the arrays, with a memory for kernel matrices where these are small."""
         step, n = self.rows_per_block(width), self.shape[0]
         memory = self._memory if 16 * n * width <= DEVICE_MEMORY else None
         for number, first in enumerate(range(0, n, step)):
@@ -172,7 +180,7 @@ class DeviceRows(Rows):
             block_rows=self.block_rows,
         )
 
-    def transformed(self, transform: Callable[[Any], Any], width: int) -> "DeviceRows | None":
+    def transformed(self, transform: Callable[[Array], Array], width: int) -> "DeviceRows | None":
         """Return the rows with their columns transformed, None where they are too many."""
         if 8 * self.shape[0] * width > DEVICE_BLOCK_BYTES:
             return None
@@ -181,32 +189,28 @@ class DeviceRows(Rows):
 
     def total(
         self,
-        function: Callable[..., tuple],
+        function: Callable[..., Sums],
         *arguments: Any,
         width: int = 1,
-        join: Join | None = None,
-    ) -> Any:
+        join: Join = add,
+    ) -> Sums:
         """Return the sum over the blocks, one after the other: the device is busy with one."""
         with _explained_memory_errors(width):
             parts = (function(block, *arguments) for block in self.blocks(width))
-            return tree_sum(parts, join or add)
+            return tree_sum(parts, join)
 
-    def apply(self, function: Callable[..., Any], *arguments: Any) -> Any:
+    def apply(self, function: Callable[..., Result], *arguments: Any) -> Result:
         """Run a small function on sums."""
         with _explained_memory_errors(None):
             return function(*arguments)
 
-    def place(self, values: np.ndarray) -> Any:
+    def place(self, values: np.ndarray) -> Array:
         """Return a host array on the device."""
         return like(values, self.X)
 
-    def share(self, value: np.ndarray) -> Any:
+    def share(self, value: np.ndarray) -> Array:
         """Return a host array on the device, where all blocks are."""
         return like(value, self.X)
-
-    def forget(self) -> None:
-        """Let go of the kernel matrices of the last state."""
-        self._memory.clear()
 
     def sample(self, index: np.ndarray) -> Sample:
         """Return some rows on the host."""
@@ -214,7 +218,7 @@ class DeviceRows(Rows):
         X = xp.take(self.X, xp.asarray(index, device=self.X.device), axis=0)
         return Sample(to_host(X), self.host_y[index], self.host_s[index])
 
-    def map(self, function: Callable[[Any], Any], width: int = 1) -> Any:
+    def map(self, function: Callable[[Array], Array], width: int = 1) -> Array:
         """Return ``function(X)`` of every block, on the device unless the function left it."""
         parts = [function(block.X) for block in self.blocks(width)]
         return namespace(parts[0]).concat(parts, axis=0)
@@ -222,19 +226,19 @@ class DeviceRows(Rows):
 
 @contextmanager
 def _explained_memory_errors(n_centers: int | None) -> Iterator[None]:
-    """Say what to lower where a device runs out of memory; each library has its own error."""
+    """Explain what to lower where a device runs out of memory; each library has its own error."""
     try:
         yield
     except Exception as error:
         if "out of memory" not in str(error).lower():
             raise
-        so_many = "so many" if n_centers is None else n_centers
+        size = "" if n_centers is None else f" with {n_centers} centers"
         raise MemoryError(
-            f"The device ran out of memory with {so_many} centers: lower n_centers, free other "
-            "arrays on it, or fit from host memory."
+            f"The device ran out of memory{size}: lower n_centers, free other arrays on it, or fit "
+            "from host memory."
         ) from error
 
 
 def _rows_that_count(s: np.ndarray) -> np.ndarray | None:
-    """Return the numbers of the rows with a positive weight, None where all have one."""
+    """Return the numbers of the rows with a positive weight, None where that is all of them."""
     return np.flatnonzero(np.asarray(s) > 0) if np.any(np.asarray(s) == 0) else None

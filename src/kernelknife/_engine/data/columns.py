@@ -7,12 +7,12 @@ about a mean that a sample suggests. Neither scales such as 1e-200 and 1e200 nor
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from kernelknife._engine.data.rows import Block, Rows, RowsError, Sample
+from kernelknife._engine.data.rows import Block, Rows, RowsError, Sample, Sums
 from kernelknife._utils.arrays import like, namespace, take_columns, to_host
+from kernelknife._utils.types import Array
 from kernelknife.kernels.basis import Basis
 
 __all__ = [
@@ -66,18 +66,18 @@ class Columns:
         """Which of the columns ``index`` each column that the kernel sees comes from."""
         return np.arange(len(self.index)) if self.basis is None else self.basis.sources
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Array) -> Array:
         """Return what the kernel sees of the columns ``index`` of X, given just these."""
         if self.ready:
             return X
         Z = (X - like(self.center, X)) / like(self.scale, X)
         return Z if self.basis is None else self.basis.expand(Z)
 
-    def take(self, X: Any) -> Any:
+    def take(self, X: Array) -> Array:
         """Return what the kernel sees, given all columns of X."""
         return self.transform(take_columns(X, self.index))
 
-    def of_block(self, block: Block) -> Any:
+    def of_block(self, block: Block) -> Array:
         """Return what the kernel sees of a block of rows; other columns are not read."""
         return self.transform(block.columns(self.index))
 
@@ -96,7 +96,7 @@ class Columns:
 
 @dataclass(frozen=True)
 class Moments:
-    """What two passes over the rows tell about the columns.
+    """What two passes over the rows measure of the columns.
 
     Attributes
     ----------
@@ -126,9 +126,9 @@ def measure_columns(rows: Rows, *, standardize: bool, center: bool) -> tuple[Col
     ----------
     rows : Rows
     standardize : bool
-        Center and scale; otherwise only center, if ``center`` says so.
+        Center and scale; otherwise only center, if ``center`` is True.
     center : bool
-        Whether the kernel does not notice a shift, so that centering is free accuracy.
+        Whether a shift leaves the kernel unchanged, so that centering is free accuracy.
     """
     moments = measure_moments(rows)
     n, p = rows.shape
@@ -183,7 +183,7 @@ def rows_to_look_at(rows: Rows, size: int) -> np.ndarray:
     return rows.numbers(even_sample(rows.n_counted, size))
 
 
-def column_extremes(block: Block, index: np.ndarray) -> tuple:
+def column_extremes(block: Block, index: np.ndarray) -> Sums:
     """Return weight, largest values, counts of NaN and infinity, and the block if it has some."""
     X = block.columns(index)
     s = to_host(block.s)
@@ -208,12 +208,12 @@ def column_extremes(block: Block, index: np.ndarray) -> tuple:
     return weight, largest, gaps, infinite, float(block.number) if bad else np.inf
 
 
-def merge_extremes(a: tuple, b: tuple) -> tuple:
+def merge_extremes(a: Sums, b: Sums) -> Sums:
     """Join the extremes of two blocks."""
     return a[0] + b[0], np.maximum(a[1], b[1]), a[2] + b[2], a[3] + b[3], min(a[4], b[4])
 
 
-def column_moments(block: Block, index: np.ndarray, unit: np.ndarray, shift: np.ndarray) -> tuple:
+def column_moments(block: Block, index: np.ndarray, unit: np.ndarray, shift: np.ndarray) -> Sums:
     """Return the first and second moments of ``X / unit`` about ``shift``."""
     X = block.columns(index)
     centered = X / like(unit, X) - like(shift, X)
@@ -225,12 +225,12 @@ def _sample_mean(sample: Sample, unit: np.ndarray) -> np.ndarray:
     """Return the mean of a sample's scaled columns, weighted unless all its weights are zero."""
     s = np.asarray(sample.s, dtype=float)
     share = s / s.sum() if s.any() else np.full(len(s), 1.0 / len(s))
-    return share @ (np.asarray(sample.X, dtype=float) / unit)
+    return np.asarray(share @ (np.asarray(sample.X, dtype=float) / unit))
 
 
-def check_finite(X: np.ndarray, names: Any) -> None:
+def check_finite(X: np.ndarray, names: np.ndarray | None) -> None:
     """Raise a ValueError that names the columns with NaN or infinity."""
-    # One sum finds trouble without a temporary; overflow of finite values is sorted out below.
+    # One sum finds any NaN without a temporary array; overflow of finite values is checked below.
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(X.sum()):
             return
@@ -239,8 +239,10 @@ def check_finite(X: np.ndarray, names: Any) -> None:
         raise ValueError(gap_message(gaps, infinite, names))
 
 
-def gap_message(gaps: np.ndarray, infinite: np.ndarray, names: Any, place: str = "") -> str:
-    """Return a sentence that says which columns lack numbers, how many, and what to do."""
+def gap_message(
+    gaps: np.ndarray, infinite: np.ndarray, names: np.ndarray | None, place: str = ""
+) -> str:
+    """Return a sentence with the columns that lack numbers, how many, and what to do."""
     bad = gaps + infinite
     columns, count = np.flatnonzero(bad), int(bad.sum())
     kinds = " and ".join(

@@ -1,10 +1,11 @@
-"""Columns that say the same, as groups with one weight each.
+"""Redundant columns as groups with one weight each.
 
 ``feature_groups="correlated"`` asks an estimator to find such groups itself. The target is not
-looked at, so that the groups of a cross-validation may be found once, on all rows.
+used, so that the groups of a cross-validation may be found once, on all rows.
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
@@ -20,21 +21,21 @@ from kernelknife.kernels import Kernel
 __all__ = ["CorrelatedGroups"]
 
 SIMILARITIES = ("spearman", "kernel")
-# Rows that similarities are measured on, at most: with 2,000 rows a rank correlation of 0.9 is off
-# by 0.004. A kernel's matrices are much larger, and need not be known better than to 0.02.
+# Rows that similarities are measured on, at most: with 2,000 rows a rank correlation of 0.9 has an
+# error of 0.004. A kernel's matrices are much larger, and an error of 0.02 is good enough.
 MOST_ROWS, MOST_KERNEL_ROWS = 2000, 200
 BLOCK_NUMBERS = 20_000_000  # size of the arrays that columns are compared in
 # Two similarities this close count as equal: rounding does not decide which columns join first.
 ROUNDING = 1e-9
 
 
-class CorrelatedGroups(BaseEstimator):
-    """Groups of columns that say the same, to be passed as ``feature_groups``.
+class CorrelatedGroups(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """Groups of redundant columns, to be passed as ``feature_groups``.
 
     Two columns belong together where their similarity is at least the threshold. Groups are made
     by complete linkage, so that this holds for any two columns of a group, and a chain of columns
-    does not join its two ends. A group is named after its medoid, the column that is most like the
-    others. Together, its columns cost what one of them would cost alone.
+    does not join its two ends. A group is named after its medoid, the column that is most similar
+    to the others. Together, its columns cost what one of them would cost alone.
 
     Parameters
     ----------
@@ -42,7 +43,7 @@ class CorrelatedGroups(BaseEstimator):
         Least similarity inside a group, between 0 and 1.
     similarity : {"spearman", "kernel"}, default="spearman"
         The absolute rank correlation, or the alignment of the kernel matrices that two columns have
-        on their own. The second one sees relations that neither rise nor fall, and is slower.
+        on their own. The second one detects relations that neither rise nor fall, and is slower.
 
     Examples
     --------
@@ -58,7 +59,7 @@ class CorrelatedGroups(BaseEstimator):
     array([0, 2])
     """
 
-    def __init__(self, threshold=0.9, similarity="spearman"):
+    def __init__(self, threshold: float = 0.9, similarity: str = "spearman") -> None:
         self.threshold = threshold
         self.similarity = similarity
 
@@ -91,7 +92,8 @@ class CorrelatedGroups(BaseEstimator):
         graph = coo_matrix((values, (left, right)), shape=(p, p)).tocsr()
         graph = graph + graph.T
         _, part = connected_components(graph, directed=False)
-        labels, medoids = np.full(p, -1), []
+        labels = np.full(p, -1)
+        medoids: list[int] = []
         order = np.argsort(part, kind="stable")
         first = np.searchsorted(part[order], np.arange(part.max() + 1))
         members_of = np.split(order, first[1:])
@@ -99,11 +101,11 @@ class CorrelatedGroups(BaseEstimator):
         for number, group in enumerate(sorted(groups, key=lambda group: int(group.min()))):
             labels[group] = number
             inside = graph[group][:, group].sum(axis=1)
-            medoids.append(group[int(np.argmax(np.round(np.asarray(inside).ravel(), 9)))])
+            medoids.append(int(group[np.argmax(np.round(np.asarray(inside).ravel(), 9))]))
         return labels, np.array(medoids)
 
-    def _split(self, members: np.ndarray, rows) -> Iterator[np.ndarray]:
-        """Yield the groups of columns that are connected by similarities; members are sorted."""
+    def _split(self, members: np.ndarray, rows: Any) -> Iterator[np.ndarray]:
+        """Yield the groups of connected columns, given sorted with the graph's sparse rows."""
         if len(members) < 3:
             yield members
             return
@@ -126,7 +128,7 @@ class CorrelatedGroups(BaseEstimator):
         else:
             vectors = np.array([_centered_matrix(column, kernel) for column in X.T])
         size = np.linalg.norm(vectors, axis=1, keepdims=True)
-        return vectors / np.where(size > 0, size, 1.0)
+        return np.asarray(vectors / np.where(size > 0, size, 1.0))
 
     @property
     def most_rows(self) -> int:
@@ -138,11 +140,12 @@ def _centered_matrix(column: np.ndarray, kernel: Kernel) -> np.ndarray:
     """Return the centered kernel matrix of one standardized column, as a vector."""
     spread = column.std()
     z = (column - column.mean())[:, None] / (spread if spread > 0 else 1.0)
-    if kernel.expands:
-        z = kernel.make_basis(z, np.ones(len(z))).expand(z)
+    basis = kernel.make_basis(z, np.ones(len(z)))
+    if basis is not None:
+        z = basis.expand(z)
     K = kernel(z, z, np.ones(z.shape[1]))
     K = K - K.mean(axis=0)
-    return (K - K.mean(axis=1, keepdims=True)).ravel().astype(np.float32)
+    return np.asarray((K - K.mean(axis=1, keepdims=True)).ravel(), dtype=np.float32)
 
 
 def _similar_pairs(

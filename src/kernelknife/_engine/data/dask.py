@@ -12,13 +12,16 @@ from kernelknife._engine.data.rows import (
     Encode,
     Join,
     LocalRows,
+    Result,
     Rows,
     RowsError,
     Sample,
+    Sums,
     add,
     tree_sum,
 )
 from kernelknife._utils.optional import import_optional
+from kernelknife._utils.types import Array
 
 __all__ = ["ClusterRows", "LazyRows", "dask_rows", "is_dask"]
 
@@ -98,7 +101,7 @@ def _aligned(values: Any, X: Any) -> Any:
     return values.rechunk({0: X.chunks[0]}) if values.chunks[0] != X.chunks[0] else values
 
 
-def _check_length(n: Any, X: Any) -> None:
+def _check_length(n: int, X: Any) -> None:
     if n != X.shape[0]:
         raise ValueError(f"X has {X.shape[0]} rows and y has {n}.")
 
@@ -123,9 +126,9 @@ def _make_block(X: Any, y: Any, s: Any, number: int) -> Block:
     return Block(X, y, s, number)
 
 
-def _map_chunks(X: Any, function: Callable[[Any], Any]) -> Any:
+def _map_chunks(X: Any, function: Callable[[Array], Array]) -> Any:
     """Return a Dask array of ``function(chunk)``; nothing is computed yet."""
-    # Run on a few rows of zeros, the function tells width and type of what comes out.
+    # Run on a row of zeros, the function reveals the width and the type of its results.
     like = function(np.zeros((1, X.shape[1])))
     chunks = (X.chunks[0], *((size,) for size in like.shape[1:]))
     dropped = [1] if like.ndim == 1 else None
@@ -151,7 +154,7 @@ class LazyRows(LocalRows):
         """Return the number of a chunk."""
         return f"chunk {number}"
 
-    def map(self, function: Callable[[Any], Any], width: int = 1) -> Any:
+    def map(self, function: Callable[[Array], Array], width: int = 1) -> Any:
         """Return a Dask array; nothing is computed yet."""
         return _map_chunks(self.chunks.X, function)
 
@@ -186,37 +189,40 @@ class ClusterRows(Rows):
         """Return the number of a chunk."""
         return f"chunk {number}"
 
-    def share(self, value: Any) -> Any:
-        """Send a value to the cluster once; a lost copy is sent again by its recipe."""
+    def share(self, value: np.ndarray) -> Array:
+        """Send an array to the cluster once; a lost copy is sent again by its recipe."""
         return self.client.submit(_identity, value, pure=False)
 
     def total(
         self,
-        function: Callable[..., tuple],
+        function: Callable[..., Sums],
         *arguments: Any,
         width: int = 1,
-        join: Join | None = None,
-    ) -> Any:
+        join: Join = add,
+    ) -> Sums:
         """Return the sum over the blocks, as a future."""
         submit = self.client.submit
         parts = [submit(function, block, *arguments, pure=False) for block in self.futures]
-        return tree_sum(parts, lambda a, b: submit(join or add, a, b, pure=False))
+        future: Sums = tree_sum(parts, lambda a, b: submit(join, a, b, pure=False))
+        return future
 
-    def apply(self, function: Callable[..., Any], *arguments: Any) -> Any:
+    def apply(self, function: Callable[..., Result], *arguments: Any) -> Result:
         """Run a small function on the cluster."""
-        return self.client.submit(function, *arguments, pure=False)
+        future: Result = self.client.submit(function, *arguments, pure=False)
+        return future
 
-    def fetch(self, result: Any) -> Any:
+    def fetch(self, result: Result) -> Result:
         """Bring a result here."""
         distributed = import_optional("distributed", EXTRA, "A cluster")
         if not isinstance(result, distributed.Future):
             return result
         try:
-            return self.client.gather(result)
+            fetched: Result = self.client.gather(result)
+            return fetched
         except distributed.KilledWorker as error:
             raise RuntimeError(
-                f"The cluster's workers died again and again at the same work ({error}): give them "
-                "more memory, or lower n_centers or the size of the chunks."
+                f"The cluster's workers died repeatedly at the same work ({error}): give them more "
+                "memory, or lower n_centers or the size of the chunks."
             ) from error
         except (CancelledError, TimeoutError, OSError) as error:
             raise RuntimeError(
@@ -224,7 +230,7 @@ class ClusterRows(Rows):
                 "fitted. Start it again and fit again."
             ) from error
 
-    def sample(self, index: np.ndarray) -> Any:
+    def sample(self, index: np.ndarray) -> Sample:
         """Return some rows, gathered on one worker."""
         ends = np.cumsum(self.sizes)
         which = np.searchsorted(ends, index, side="right")
@@ -233,20 +239,21 @@ class ClusterRows(Rows):
             here = index[which == number] - (ends[number] - self.sizes[number])
             if len(here):
                 wanted.append(self.client.submit(_some_rows, block, here, pure=False))
-        return self.client.submit(_join_rows, wanted, pure=False)
+        future: Sample = self.client.submit(_join_rows, wanted, pure=False)
+        return future
 
-    def map(self, function: Callable[[Any], Any], width: int = 1) -> Any:
+    def map(self, function: Callable[[Array], Array], width: int = 1) -> Any:
         """Return a Dask array; nothing is computed yet."""
         return _map_chunks(self.X, function)
 
 
-def _identity(value: Any) -> Any:
+def _identity(value: np.ndarray) -> np.ndarray:
     return value
 
 
-def _some_rows(block: Block, index: np.ndarray) -> tuple:
+def _some_rows(block: Block, index: np.ndarray) -> Sums:
     return block.X[index], block.y[index], block.s[index]
 
 
-def _join_rows(parts: list[tuple]) -> Sample:
+def _join_rows(parts: list[Sums]) -> Sample:
     return Sample(*(np.concatenate(part) for part in zip(*parts, strict=True)))

@@ -16,7 +16,7 @@ __all__ = ["Grouping", "check_costs", "check_groups", "column_names", "find_grou
 CORRELATED = "correlated"
 
 
-def column_names(names: Any, n_features: int) -> np.ndarray:
+def column_names(names: np.ndarray | None, n_features: int) -> np.ndarray:
     """Return the names of the columns, ``x0``, ``x1`` and so on where they have none."""
     if names is not None:
         return names
@@ -34,7 +34,7 @@ class Grouping:
     names : tuple of str
         Name of every group.
     alike : bool
-        Whether the columns of a group say the same, so that together they cost what one of them
+        Whether the columns of a group are redundant, so that together they cost what one of them
         would cost alone.
     """
 
@@ -50,10 +50,10 @@ class Grouping:
         basis has made them smaller by itself, and sees one column of weight w. The costs of the
         copies add up to the penalty of that column.
         """
-        size = np.bincount(self.labels)[self.labels]
+        size = np.bincount(self.labels)[self.labels].astype(float)
         if kernel.expands:
-            return 1.0 / size
-        return np.ones(len(size)) if kernel.linear_in_weights else 1.0 / np.sqrt(size)
+            return np.asarray(1.0 / size)
+        return np.ones(len(size)) if kernel.linear_in_weights else np.asarray(1.0 / np.sqrt(size))
 
 
 def find_groups(feature_groups: Any, rows: Rows, kernel: Kernel) -> Grouping | None:
@@ -64,7 +64,7 @@ def find_groups(feature_groups: Any, rows: Rows, kernel: Kernel) -> Grouping | N
     feature_groups : array-like of shape (n_features,), dict, str, CorrelatedGroups or Grouping
         See :class:`kernelknife.KnifeRegressor`. A grouping that was found before is taken as it is.
     rows : Rows
-        Columns that say the same are looked for among some of them.
+        Redundant columns are searched for on some of them.
     kernel : Kernel
     """
     if feature_groups is None or isinstance(feature_groups, Grouping):
@@ -95,7 +95,7 @@ def _find_correlated(
 
 
 def _name_groups(feature_groups: Any, labels: np.ndarray, names: np.ndarray) -> tuple[str, ...]:
-    """Return the user's word for every group, the column's name for columns on their own."""
+    """Return the user's name for every group, the column's name for columns on their own."""
     words: dict[int, Any] = {}
     if isinstance(feature_groups, Mapping):
         position = {name: j for j, name in enumerate(names)}
@@ -114,7 +114,7 @@ def _name_groups(feature_groups: Any, labels: np.ndarray, names: np.ndarray) -> 
     return tuple(found)
 
 
-def check_groups(feature_groups: Any, n_features: int, names: Any) -> np.ndarray:
+def check_groups(feature_groups: Any, n_features: int, names: np.ndarray | None) -> np.ndarray:
     """Return the group index of every column, numbered in order of appearance.
 
     Parameters
@@ -143,7 +143,9 @@ def check_groups(feature_groups: Any, n_features: int, names: Any) -> np.ndarray
     return np.array([index.setdefault(label, len(index)) for label in labels])
 
 
-def _labels_from_mapping(groups: Mapping, n_features: int, names: Any) -> list:
+def _labels_from_mapping(
+    groups: Mapping[Any, Any], n_features: int, names: np.ndarray | None
+) -> list[object]:
     if len(groups) > n_features:
         raise ValueError(f"feature_groups names {len(groups)} groups for {n_features} columns.")
     position = {} if names is None else {name: j for j, name in enumerate(names)}

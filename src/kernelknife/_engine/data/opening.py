@@ -1,10 +1,11 @@
-"""The one place that looks at what a user passed as ``X`` and chooses the kind of rows."""
+"""The one place that inspects what a user passed as ``X`` and chooses the kind of rows."""
 
 import os
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from sklearn.utils.class_weight import compute_sample_weight
 
 from kernelknife._engine.data.arrays import ArrayRows, DeviceRows
 from kernelknife._engine.data.dask import dask_rows, is_dask
@@ -12,7 +13,13 @@ from kernelknife._engine.data.parquet import ParquetRows
 from kernelknife._engine.data.rows import Rows, check_weights
 from kernelknife._utils.arrays import is_foreign, to_host
 
-__all__ = ["open_rows", "open_rows_to_predict", "refuse_lazy_rows"]
+__all__ = [
+    "check_sample_weight",
+    "open_rows",
+    "open_rows_to_predict",
+    "refuse_lazy_rows",
+    "weigh_classes",
+]
 
 CheckArrays = Callable[[Any, Any], tuple[np.ndarray, np.ndarray]]
 CheckArray = Callable[[Any], np.ndarray]
@@ -105,3 +112,25 @@ def check_sample_weight(sample_weight: Any, n: int) -> np.ndarray:
         raise ValueError(f"sample_weight must have shape ({n},), one per row, got {s.shape}.")
     check_weights(s)
     return s
+
+
+def weigh_classes(class_weight: Any, y: Any, sample_weight: Any) -> Any:
+    """Return the sample weights, multiplied by those of the classes where there are some.
+
+    Parameters
+    ----------
+    class_weight : dict, "balanced" or None
+    y, sample_weight : see :func:`open_rows`
+    """
+    if class_weight is None:
+        return sample_weight
+    if y is None or isinstance(y, str) or is_dask(y):
+        raise ValueError(
+            "class_weight needs the classes in memory: pass sample_weight with the weight of every "
+            "row instead."
+        )
+    labels = np.ravel(to_host(y) if is_foreign(y) else np.asarray(y))
+    factors = compute_sample_weight(class_weight, labels)
+    if sample_weight is None:
+        return factors
+    return check_sample_weight(sample_weight, len(labels)) * factors

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -12,11 +12,13 @@ from kernelknife._utils.optional import import_optional
 
 __all__ = ["ParquetRows"]
 
+Schema: TypeAlias = dict[str, Any]  # the type that pyarrow gives each column
+
 
 class ParquetRows(LocalRows):
     """Rows of a Parquet file, or of the files of a folder, a row group at a time.
 
-    Columns that pandas saved as the index of a data frame are no features.
+    Columns that pandas saved as the index of a data frame are not features.
 
     Parameters
     ----------
@@ -55,7 +57,7 @@ class ParquetRows(LocalRows):
         self.names = np.array(self.features, dtype=object)
         self.shape = (sum(rows for _, _, rows in self.parts), len(self.features))
 
-    def _read_layout(self) -> tuple[list, dict, set]:
+    def _read_layout(self) -> tuple[list[tuple[Path, int, int]], Schema, set[str]]:
         """Return the row groups, the type of every column, and the columns of a saved index."""
         files = [self.source] if self.source.is_file() else sorted(self.source.glob("*.parquet"))
         if not files:
@@ -63,7 +65,7 @@ class ParquetRows(LocalRows):
                 f"{self.source} has no Parquet files (*.parquet; subfolders are not read)."
             )
         parts: list[tuple[Path, int, int]] = []
-        first: dict = {}
+        first: Schema = {}
         index: set[str] = set()
         for file in files:
             opened = self._open(file)
@@ -87,7 +89,7 @@ class ParquetRows(LocalRows):
         except Exception as error:
             raise RowsError(f"{file} is not a readable Parquet file: {error}") from error
 
-    def _check_numeric(self, schema: dict, features: list) -> None:
+    def _check_numeric(self, schema: Schema, features: list[str]) -> None:
         """Raise where a feature holds dates or texts, which a cast would turn into numbers."""
         types = import_optional("pyarrow", "pyarrow", "A Parquet folder").types
         for name in features:
@@ -118,12 +120,13 @@ class ParquetRows(LocalRows):
     def _targets(self, number: int) -> np.ndarray:
         if self.target is None:
             return np.zeros(self.parts[number][2])
-        return self.read(number, [self.target])[self.target].to_numpy()
+        return np.asarray(self.read(number, [self.target])[self.target].to_numpy())
 
     def _weights(self, number: int) -> np.ndarray:
         if self.weight is None:
             return np.ones(self.parts[number][2])
-        return self.read(number, [self.weight])[self.weight].to_numpy().astype(float)
+        weights = self.read(number, [self.weight])[self.weight].to_numpy()
+        return np.asarray(weights, dtype=float)
 
 
 @dataclass(frozen=True)
@@ -141,7 +144,7 @@ class _RowGroup(Block):
         return np.column_stack([table[name].to_numpy().astype(float) for name in names])
 
 
-def _check_same(file: Path, kinds: dict, first: dict) -> None:
+def _check_same(file: Path, kinds: Schema, first: Schema) -> None:
     """Raise where a file's columns differ from those of the first file."""
     missing = [name for name in first if name not in kinds]
     if missing:

@@ -7,19 +7,23 @@ import numpy as np
 
 from kernelknife._engine.data.columns import Columns, measure_columns, rows_to_look_at
 from kernelknife._engine.data.grouping import Grouping, check_costs, column_names, find_groups
-from kernelknife._engine.data.rows import Rows, Sample
+from kernelknife._engine.data.rows import Block, Rows, Sample, Sums
 from kernelknife._engine.data.targets import TargetEncoder, measure_targets
+from kernelknife._utils.arrays import to_host
 from kernelknife.kernels import Kernel
-from kernelknife.kernels.basis import Basis
+from kernelknife.kernels.basis import Basis, Curve
 from kernelknife.losses import Loss
 
-__all__ = ["Prepared", "prepare"]
+__all__ = ["TrainingData", "prepare"]
 
-BASIS_ROWS = 2000  # rows that tell the shape of a column's functions
+BASIS_ROWS = 2000  # rows that the functions of a column are learned from
+# Where hardly more of these rows than this share differ from one value, all rows are asked for the
+# others, and up to so many of them are taken.
+RARE, MOST_RARE = 0.05, 500
 
 
 @dataclass(frozen=True)
-class Prepared:
+class TrainingData:
     """A fit's data, ready to become a problem, and the way back to the user's units.
 
     Attributes
@@ -32,6 +36,7 @@ class Prepared:
     columns : Columns
         The columns that are not constant.
     targets : TargetEncoder
+        Without any output where the rows have no target, or none yet.
     groups : ndarray of int or None
         Index of the weight of each of the columns ``columns.index``; None gives each its own.
     costs : ndarray or None
@@ -51,6 +56,12 @@ class Prepared:
     costs: np.ndarray | None
     total_weight: float
     grouping: Grouping | None
+
+    def with_targets(self, U: np.ndarray) -> "TrainingData":
+        """Return the data with the scores ``U``, shape (n, k), as their targets."""
+        k = U.shape[1]
+        targets = TargetEncoder(np.zeros(k), np.ones(k), None, squeeze=False)
+        return replace(self, rows=self.rows.encoded(lambda _: U), targets=targets)
 
     @property
     def n_features(self) -> int:
@@ -108,13 +119,13 @@ def prepare(
     standardize: bool = True,
     feature_groups: Any = None,
     feature_costs: Any = None,
-) -> Prepared:
+) -> TrainingData:
     """Measure and check rows of any kind.
 
     Parameters
     ----------
     rows : Rows
-        With targets as the user gave them.
+        With targets as the user gave them, or without any.
     kernel : Kernel
     loss : Loss
     standardize : bool, default=True
@@ -126,7 +137,7 @@ def prepare(
     costs = None
     if feature_costs is not None:
         costs = check_costs(feature_costs, p)
-    targets = measure_targets(rows, loss.task, standardize=standardize, robust=loss.robust)
+    targets = measure_targets(rows, loss, standardize=standardize)
     classes = targets.classes
     if classes is not None and len(classes) > 2 and loss.binary_only:
         raise ValueError(
@@ -150,7 +161,7 @@ def prepare(
         costs = costs[columns.index]
     if kernel.expands:
         columns = replace(columns, basis=_measure_basis(rows, columns, kernel, groups))
-    return Prepared(
+    return TrainingData(
         rows=rows.encoded(targets),
         kernel=kernel,
         loss=loss,
@@ -168,11 +179,63 @@ def _measure_basis(
 ) -> Basis:
     """Return the functions of the columns that the kernel asks for, learned where the rows are."""
     sample = rows.sample(rows_to_look_at(rows, BASIS_ROWS))
-    basis = rows.fetch(rows.apply(_basis_of, sample, columns, kernel))
+    basis, atoms, places = rows.fetch(rows.apply(_basis_of, sample, columns, kernel))
+    if len(places) and rows.n_counted > BASIS_ROWS:
+        basis = basis.with_curves(_curves_of_rare_values(rows, columns, kernel, atoms, places))
     return basis if groups is None else basis.shared(groups)
 
 
-def _basis_of(sample: Sample, columns: Columns, kernel: Kernel) -> Basis:
+def _basis_of(
+    sample: Sample, columns: Columns, kernel: Kernel
+) -> tuple[Basis, np.ndarray, np.ndarray]:
+    """Return the basis; the columns in which nearly all rows have one value, and that value."""
     counted = sample.counted()
-    s = np.asarray(sample.s, dtype=float)[counted]
-    return kernel.make_basis(columns.take(np.asarray(sample.X)[counted]), s)
+    X = np.asarray(sample.X, dtype=float)[counted]
+    basis = kernel.make_basis(columns.take(X), np.asarray(sample.s, dtype=float)[counted])
+    assert basis is not None  # as of every kernel that expands columns
+    X = X[:, columns.index]
+    # A value that most rows have is the median.
+    atoms = np.median(X, axis=0)
+    places = np.flatnonzero((atoms == X).mean(axis=0) >= 1.0 - RARE)
+    return basis, atoms[places], places
+
+
+def _curves_of_rare_values(
+    rows: Rows, columns: Columns, kernel: Kernel, atoms: np.ndarray, places: np.ndarray
+) -> dict[int, Curve]:
+    """Return the curves of columns that hardly any row of a sample would show.
+
+    All rows are asked for the values beside the one that nearly all of them have.
+    """
+    found = rows.fetch(rows.total(_rare_values, columns.index[places], atoms, join=_join_rare))
+    total, masses, values = found
+    curves = {}
+    for j, atom, mass, rare in zip(places, atoms, masses, values, strict=True):
+        if len(rare):
+            z = (np.array([atom, *rare]) - columns.center[j]) / columns.scale[j]
+            share = np.array([total - mass, *np.full(len(rare), mass / len(rare))])
+            own = kernel.make_basis(z[:, None], np.maximum(share, 1e-12 * total))
+            assert own is not None
+            curves[int(j)] = own.curve(0)
+    return curves
+
+
+def _rare_values(block: Block, index: np.ndarray, atoms: np.ndarray) -> Sums:
+    """Return the weight of a block, and that of each column's values beside an atom, with these."""
+    X, s = to_host(block.columns(index)), to_host(block.s)
+    rare = (atoms != X) & (s > 0)[:, None]
+    values = [_thinned(X[rare[:, j], j]) for j in range(len(index))]
+    return float(s.sum()), s @ rare, values
+
+
+def _join_rare(a: Sums, b: Sums) -> Sums:
+    values = [_thinned(np.concatenate(pair)) for pair in zip(a[2], b[2], strict=True)]
+    return a[0] + b[0], a[1] + b[1], values
+
+
+def _thinned(values: np.ndarray) -> np.ndarray:
+    """Return at most some of the values, evenly spread over their order, both ends among them."""
+    if len(values) <= MOST_RARE:
+        return values
+    places = np.linspace(0, len(values) - 1, MOST_RARE).round().astype(int)
+    return np.asarray(np.sort(values)[places])

@@ -4,26 +4,27 @@ Past one block of memory every quantity is a sum over blocks of rows. A problem 
 ``total(function, ...)``, the sum of a function of every block; ``apply(function, ...)`` runs a
 small function on such sums; ``fetch`` brings a result into this process. In one process the three
 are plain calls. On a cluster blocks and sums stay where they are, and only what is fetched
-travels.
+travels: there a future takes the place of every result, and counts as that result in types.
 
 The sum is a tree whose shape depends on the number of blocks alone, so that one process and a
-cluster with the same blocks give the same answer.
+cluster with the same blocks give the same result.
 """
 
 import os
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, MutableMapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from copy import copy
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
 from kernelknife._utils.arrays import take_columns
 from kernelknife._utils.threads import limited_blas
+from kernelknife._utils.types import Array
 
 __all__ = [
     "Block",
@@ -33,16 +34,29 @@ __all__ = [
     "Rows",
     "RowsError",
     "Sample",
+    "Sums",
     "add",
     "check_weights",
     "concatenate",
     "tree_sum",
 ]
 
-Encode = Callable[[Any], np.ndarray]  # from a user's targets to those that the loss sees
-Join = Callable[[tuple, tuple], tuple]
+Sums: TypeAlias = tuple[Any, ...]  # arrays and numbers that are added up over blocks
+Join: TypeAlias = Callable[[Sums, Sums], Sums]
+Encode: TypeAlias = Callable[[Any], np.ndarray]  # from a user's targets to those of the loss
+Result = TypeVar("Result")
 
 BLOCK_BYTES = 2**25  # of a block's kernel matrix: it should stay near the processor's caches
+
+
+def add(a: Sums, b: Sums) -> Sums:
+    """Return the sum of two tuples, entry by entry."""
+    return tuple(x + y for x, y in zip(a, b, strict=True))
+
+
+def concatenate(a: Sums, b: Sums) -> Sums:
+    """Return the arrays of two tuples one below the other, entry by entry."""
+    return tuple(np.concatenate([x, y]) for x, y in zip(a, b, strict=True))
 
 
 class RowsError(ValueError):
@@ -62,8 +76,8 @@ class Sample:
         index = np.flatnonzero(np.asarray(self.s) > 0)
         if not len(index):
             raise RowsError(
-                f"None of the {len(self.s)} rows that were looked at has a positive sample weight: "
-                "leave out rows of weight zero."
+                f"None of the {len(self.s)} sampled rows has a positive sample weight: leave out "
+                "rows of weight zero."
             )
         return index
 
@@ -75,18 +89,19 @@ class Block:
     A kind of rows that reads columns on demand overrides :meth:`columns`.
     """
 
-    X: Any
-    y: Any
-    s: Any
+    X: Array
+    y: Array
+    s: Array
     number: int
-    memory: dict | None = None  # what a device with room remembers between two passes
+    # Kernel matrices that several passes ask for, by setting; they are dropped together with it.
+    memory: MutableMapping[object, dict[int, Sums]] | None = None
 
     @property
     def n_rows(self) -> int:
         """Number of rows."""
         return int(self.s.shape[0])
 
-    def columns(self, index: np.ndarray) -> Any:
+    def columns(self, index: np.ndarray) -> Array:
         """Return some columns in double precision; the other columns are not read."""
         taken = take_columns(self.X, index)
         return np.asarray(taken, dtype=float) if isinstance(taken, np.ndarray) else taken
@@ -110,8 +125,8 @@ class Rows(ABC):
     on_device : bool
         Whether they lie in the memory of a device such as a GPU.
     counted : ndarray of int or None
-        Numbers of the rows with a positive weight; None where that is all of them, or where only
-        reading them tells.
+        Numbers of the rows with a positive weight; None where that is all of them, or where it is
+        unknown until the rows are read.
     """
 
     shape: tuple[int, int]
@@ -122,7 +137,7 @@ class Rows(ABC):
 
     @property
     def n_counted(self) -> int:
-        """Number of rows to draw a sample from: those with a positive weight, as far as known."""
+        """Number of rows to draw a sample from: without those known to have no weight."""
         return self.shape[0] if self.counted is None else len(self.counted)
 
     def numbers(self, index: np.ndarray) -> np.ndarray:
@@ -132,11 +147,11 @@ class Rows(ABC):
     @abstractmethod
     def total(
         self,
-        function: Callable[..., tuple],
+        function: Callable[..., Sums],
         *arguments: Any,
         width: int = 1,
-        join: Join | None = None,
-    ) -> Any:
+        join: Join = add,
+    ) -> Sums:
         """Return the sum of ``function(block, *arguments)`` over the blocks.
 
         Parameters
@@ -148,20 +163,20 @@ class Rows(ABC):
         width : int, default=1
             Numbers that the function keeps per row, such as the number of centers: blocks are
             cut so that their product with the rows of a block fits the memory.
-        join : callable, default=None
-            Joins the results of two blocks; None adds them entry by entry.
+        join : callable, default=add
+            Joins the results of two blocks.
         """
 
     @abstractmethod
-    def sample(self, index: np.ndarray) -> Any:
-        """Return a :class:`Sample` of the rows ``index``, which increase."""
+    def sample(self, index: np.ndarray) -> Sample:
+        """Return the rows ``index``, which increase."""
 
     @abstractmethod
     def encoded(self, encode: Encode) -> "Rows":
         """Return the same rows with every target passed through ``encode``."""
 
     @abstractmethod
-    def map(self, function: Callable[[Any], Any], width: int = 1) -> Any:
+    def map(self, function: Callable[[Array], Array], width: int = 1) -> Array:
         """Return ``function(X)`` of every block's columns, joined, in the rows' own kind of array.
 
         Parameters
@@ -172,11 +187,11 @@ class Rows(ABC):
             As in :meth:`total`.
         """
 
-    def transformed(self, transform: Callable[[Any], Any], width: int) -> "Rows | None":
+    def transformed(self, transform: Callable[[Array], Array], width: int) -> "Rows | None":
         """Return the rows with their columns transformed once for all passes.
 
-        None says that blocks are transformed in every pass: the rows are neither in the memory of
-        this process nor on a device, or ``width`` numbers for each of them are too many to keep.
+        None where blocks are transformed in every pass: the rows are neither in the memory of this
+        process nor on a device, or ``width`` numbers for each of them are too many to keep.
         """
         return None
 
@@ -188,24 +203,21 @@ class Rows(ABC):
         index = np.flatnonzero(everything.s)
         return Sample(everything.X[index], everything.y[index], everything.s[index]), index
 
-    def apply(self, function: Callable[..., Any], *arguments: Any) -> Any:
+    def apply(self, function: Callable[..., Result], *arguments: Any) -> Result:
         """Run a small function on sums or samples, where they are."""
         return function(*arguments)
 
-    def fetch(self, result: Any) -> Any:
+    def fetch(self, result: Result) -> Result:
         """Bring a result of :meth:`total`, :meth:`apply` or :meth:`sample` into this process."""
         return result
 
-    def share(self, value: Any) -> Any:
-        """Make a value ready to be passed to many blocks."""
+    def share(self, value: np.ndarray) -> Array:
+        """Make an array ready to be passed to many blocks."""
         return value
 
-    def place(self, values: np.ndarray) -> Any:
+    def place(self, values: np.ndarray) -> Array:
         """Return a host array as the kind of array that small matrices are computed with."""
         return values
-
-    def forget(self) -> None:  # noqa: B027  most kinds of rows remember nothing
-        """Let go of what is remembered between passes."""
 
     def block_label(self, number: int) -> str:
         """Return how to name a block in an error message, nothing where blocks mean nothing."""
@@ -239,15 +251,15 @@ class LocalRows(Rows):
 
     def total(
         self,
-        function: Callable[..., tuple],
+        function: Callable[..., Sums],
         *arguments: Any,
         width: int = 1,
-        join: Join | None = None,
-    ) -> Any:
+        join: Join = add,
+    ) -> Sums:
         """Return the sum over the blocks, several of them worked on at a time."""
         with limited_blas():
             parts = _in_order(function, self._encoded_blocks(width), arguments, self.n_threads)
-            return tree_sum(parts, join or add)
+            return tree_sum(parts, join)
 
     def sample(self, index: np.ndarray) -> Sample:
         """Return some rows, by a walk through the blocks that hold one of them."""
@@ -261,36 +273,26 @@ class LocalRows(Rows):
             first = last
         return Sample(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
-    def map(self, function: Callable[[Any], Any], width: int = 1) -> Any:
+    def map(self, function: Callable[[Array], Array], width: int = 1) -> Array:
         """Return ``function(X)`` of every block's columns, one below the other."""
         everything = np.arange(self.shape[1])
         return np.concatenate([function(block.columns(everything)) for block in self.blocks(width)])
 
 
 def check_weights(s: np.ndarray) -> None:
-    """Raise unless the weights of all rows can be weights."""
+    """Raise unless all weights are finite and not negative, and some are positive."""
     if not np.isfinite(s).all() or (s < 0).any():
         raise ValueError("sample_weight must be finite and >= 0.")
     if not s.any():
         raise ValueError("sample_weight must not be all zero.")
 
 
-def add(a: tuple, b: tuple) -> tuple:
-    """Return the sum of two tuples, entry by entry."""
-    return tuple(x + y for x, y in zip(a, b, strict=True))
-
-
-def concatenate(a: tuple, b: tuple) -> tuple:
-    """Return the arrays of two tuples one below the other, entry by entry."""
-    return tuple(np.concatenate([x, y]) for x, y in zip(a, b, strict=True))
-
-
-def tree_sum(parts: Iterable, join: Callable[[Any, Any], Any]) -> Any:
+def tree_sum(parts: Iterable[Result], join: Callable[[Result, Result], Result]) -> Result:
     """Join parts pairwise, as they come, in a tree that depends on their number alone.
 
     At most the logarithm of their number is held at a time.
     """
-    stack: list[tuple[int, Any]] = []
+    stack: list[tuple[int, Result]] = []
     for part in parts:
         level = 0
         while stack and stack[-1][0] == level:
@@ -304,8 +306,11 @@ def tree_sum(parts: Iterable, join: Callable[[Any, Any], Any]) -> Any:
 
 
 def _in_order(
-    function: Callable[..., tuple], blocks: Iterator[Block], arguments: tuple, n_threads: int
-) -> Iterator[tuple]:
+    function: Callable[..., Sums],
+    blocks: Iterator[Block],
+    arguments: tuple[Any, ...],
+    n_threads: int,
+) -> Iterator[Sums]:
     """Yield the results of the blocks in order, no more than ``n_threads`` computed ahead."""
     first, second = next(blocks), next(blocks, None)
     if second is None or n_threads == 1:
@@ -315,7 +320,7 @@ def _in_order(
         yield from (function(block, *arguments) for block in rest)
         return
     with ThreadPoolExecutor(n_threads) as pool:
-        waiting: deque = deque()
+        waiting: deque[Future[Sums]] = deque()
         for block in chain([first, second], blocks):
             waiting.append(pool.submit(function, block, *arguments))
             if len(waiting) > n_threads:

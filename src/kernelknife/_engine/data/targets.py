@@ -1,5 +1,6 @@
 """The targets: what the task is, and how a user's targets become those that the loss sees."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,29 +8,14 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
 from kernelknife._engine.data.columns import LARGEST_RAW_VALUE
-from kernelknife._engine.data.rows import Block, Rows, RowsError, check_weights, concatenate
+from kernelknife._engine.data.rows import Block, Rows, RowsError, Sums, check_weights, concatenate
 from kernelknife._utils.arrays import is_foreign, like, namespace, to_host
+from kernelknife._utils.types import Array
+from kernelknife.losses import Loss
 
-__all__ = ["FEW_CLASSES", "TargetEncoder", "infer_task", "measure_targets"]
+__all__ = ["TARGETS", "TargetEncoder", "measure_targets"]
 
-FEW_CLASSES = 10  # whole numbers with more distinct values are taken for a number
 NORMAL_MAD = 1.4826  # a normal distribution's deviation over its median absolute deviation
-
-
-def infer_task(y: Any) -> str:
-    """Return "classification" or "regression", judged by the target alone.
-
-    Texts and truth values are classes. Whole numbers are classes where there are at most ten
-    different ones, and one column of them. Everything else is a number.
-    """
-    y = np.asarray(y)
-    if y.ndim == 2 and y.shape[1] > 1:
-        return "regression"
-    y = y.ravel()
-    if y.dtype.kind not in "iuf":
-        return "classification"
-    whole = y.dtype.kind in "iu" or bool((np.isfinite(y) & (y % 1 == 0)).all())
-    return "classification" if whole and len(np.unique(y)) <= FEW_CLASSES else "regression"
 
 
 @dataclass(frozen=True)
@@ -60,11 +46,12 @@ class TargetEncoder:
         """Return targets of shape (n, k)."""
         y = np.asarray(y)
         if self.classes is None:
-            return (np.asarray(y, dtype=float).reshape(len(y), -1) - self.center) / self.scale
+            numbers = np.asarray(y, dtype=float).reshape(len(y), -1)
+            return np.asarray((numbers - self.center) / self.scale)
         codes = np.searchsorted(self.classes, y.ravel())
         return encode_classes(codes, len(self.classes))
 
-    def decode(self, scores: Any) -> Any:
+    def decode(self, scores: Array) -> Array:
         """Return the predictions behind scores of shape (n, k), in their own kind of array."""
         if self.classes is None:
             values = scores * like(self.scale, scores) + like(self.center, scores)
@@ -87,41 +74,43 @@ def encode_classes(codes: np.ndarray, n_classes: int) -> np.ndarray:
     return np.where(codes[:, None] == np.arange(n_classes), 1.0, -1.0)
 
 
-def measure_targets(rows: Rows, task: str, *, standardize: bool, robust: bool) -> TargetEncoder:
+def measure_targets(rows: Rows, loss: Loss, *, standardize: bool) -> TargetEncoder:
     """Return the encoder of the rows' targets, measured where the rows are.
 
     Parameters
     ----------
     rows : Rows
-        With targets as the user gave them.
-    task : {"regression", "classification"}
+        With targets as the user gave them, or without any.
+    loss : Loss
+        Its ``target`` names the kind of target.
     standardize : bool
-        Whether numbers are centered and scaled.
-    robust : bool
-        Whether by median and median absolute deviation, so that outliers do not set the scale
-        on which a robust loss calls them outliers.
+        Whether numbers are centered and scaled, where the loss allows it.
     """
+    kind = loss.target or TARGET_OF_TASK[loss.task]
+    standardize = standardize and loss.scale_target
     values = rows.total(_block_targets, join=concatenate)
-    return rows.fetch(rows.apply(_make_encoder, values, task, standardize, robust))
+    return rows.fetch(rows.apply(_make_encoder, values, kind, standardize, loss.robust))
 
 
-def _block_targets(block: Block) -> tuple[np.ndarray, np.ndarray]:
+def _block_targets(block: Block) -> Sums:
     # Targets that have not been encoded may be texts, which are on the host already.
     y = to_host(block.y) if is_foreign(block.y) else np.asarray(block.y)
     return y, to_host(block.s)
 
 
 def _make_encoder(
-    values: tuple[np.ndarray, np.ndarray], task: str, standardize: bool, robust: bool
+    values: tuple[np.ndarray, np.ndarray], kind: str, standardize: bool, robust: bool
 ) -> TargetEncoder:
     y, s = values
-    check_weights(s)  # those of lazy rows have not been looked at before
-    if task == "classification":
-        return _encoder_of_classes(y, s)
-    return _encoder_of_numbers(y, s, standardize, robust)
+    check_weights(s)  # those of lazy rows have not been checked before
+    if y.ndim == 2 and not y.shape[1]:
+        return TargetEncoder(np.zeros(0), np.ones(0), None, squeeze=False)
+    return TARGETS[kind](y, s, standardize, robust)
 
 
-def _encoder_of_classes(y: np.ndarray, s: np.ndarray) -> TargetEncoder:
+def _encoder_of_classes(
+    y: np.ndarray, s: np.ndarray, standardize: bool = False, robust: bool = False
+) -> TargetEncoder:
     if y.ndim == 2 and y.shape[1] == 1:
         y = y.ravel()
     missing = _missing(y)
@@ -210,4 +199,14 @@ def _weighted_median(values: np.ndarray, s: np.ndarray) -> np.ndarray:
     high = np.argmax(total > half, axis=0)
     ranked = np.take_along_axis(values, order, axis=0)
     columns = np.arange(values.shape[1])
-    return 0.5 * (ranked[low, columns] + ranked[high, columns])
+    return np.asarray(0.5 * (ranked[low, columns] + ranked[high, columns]))
+
+
+# From a kind of target to the function that measures it, given the targets, the sample weights,
+# whether to standardize, and whether by median and median absolute deviation, so that outliers do
+# not set the scale on which a robust loss calls them outliers.
+TARGETS: dict[str, Callable[[np.ndarray, np.ndarray, bool, bool], TargetEncoder]] = {
+    "numbers": _encoder_of_numbers,
+    "classes": _encoder_of_classes,
+}
+TARGET_OF_TASK = {"regression": "numbers", "classification": "classes"}

@@ -1,7 +1,7 @@
 """A weighted kernel model as a function of its weights.
 
 :class:`ExactProblem` has a coefficient for every row, :class:`NystromProblem` one for every center
-and sums over blocks of rows. Both offer :class:`Problem` to the solvers, which never ask which.
+and sums over blocks of rows. Both are a :class:`Problem`, which is all that solvers depend on.
 """
 
 from kernelknife._engine.objective.base import (
@@ -13,22 +13,16 @@ from kernelknife._engine.objective.base import (
     rows_of_sample,
 )
 from kernelknife._engine.objective.centers import CENTERS, choose_centers
-from kernelknife._engine.objective.exact import ExactProblem
+from kernelknife._engine.objective.exact import ExactProblem, ExactState
 from kernelknife._engine.objective.factors import IndefiniteKernelError
-from kernelknife._engine.objective.factory import (
-    BuiltProblem,
-    CenterChoice,
-    build_problem,
-    refresh_centers,
-)
+from kernelknife._engine.objective.factory import build_problem, refresh_centers
 from kernelknife._engine.objective.features import Features
 from kernelknife._engine.objective.nystrom import NystromProblem
 
 __all__ = [
     "CENTERS",
-    "BuiltProblem",
-    "CenterChoice",
     "ExactProblem",
+    "ExactState",
     "Features",
     "Fit",
     "IndefiniteKernelError",

@@ -12,9 +12,9 @@ because a path changes it and nothing else.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf
@@ -24,9 +24,14 @@ from kernelknife._engine.objective.features import Features, Subset
 from kernelknife.kernels import Kernel
 from kernelknife.losses import Loss
 
+if TYPE_CHECKING:
+    from kernelknife._engine.objective.exact import ExactProblem
+
 __all__ = [
+    "Derived",
     "Fit",
     "Linearization",
+    "OwnState",
     "Problem",
     "State",
     "null_objective",
@@ -34,8 +39,14 @@ __all__ = [
     "single_precision",
 ]
 
-# Below this size the scale of the data would overflow the range of single precision.
+Result = TypeVar("Result")
+# A state that the problem itself has made: every kind of problem has a kind of state of its own.
+OwnState: TypeAlias = Any
+
+# Squares of larger values, and sums of them, would overflow in single precision.
 SINGLE_RANGE = 1e15
+# Most weights that are all compared with each other once, instead of some of them at a time.
+MOST_COMPARED = 300
 
 
 @dataclass(frozen=True)
@@ -63,12 +74,21 @@ class Fit:
     residual: float
 
 
+@dataclass
+class Derived:
+    """What has been computed from a state and may be asked for again."""
+
+    linearization: "Linearization | None" = None
+    response: Any = None  # of the coefficients to the weights; stays where the sums are
+
+
 @dataclass(frozen=True)
 class State(ABC):
     """The model at the weights ``w``, its coefficients minimized and factorizations kept."""
 
     w: np.ndarray
     inner: Fit
+    derived: Derived = field(default_factory=Derived, init=False, repr=False, compare=False)
 
     @property
     def smooth(self) -> float:
@@ -94,7 +114,7 @@ class Linearization:
     V: np.ndarray
     H: np.ndarray | None = None
 
-    # These are kept because a path asks for them under every penalty that it tries at a state.
+    # These are kept because a path needs them under every penalty that it tries at a state.
 
     @cached_property
     def largest_curvature(self) -> float:
@@ -110,15 +130,11 @@ class Linearization:
     def gram(self) -> np.ndarray | None:
         """The curvature as a positive definite matrix, None where only ``V`` is small.
 
-        It is ``H`` with its negative eigenvalues turned around, or ``V'V``.
+        It is ``H`` with the absolute values of its eigenvalues, or ``V'V``.
         """
         if self.H is not None:
             return _convexified(self.H)
         return self.V.T @ self.V if len(self.V) >= len(self.active) else None
-
-
-# Most weights that are all compared with each other once, instead of some of them at a time.
-MOST_COMPARED = 300
 
 
 class Problem(ABC):
@@ -195,14 +211,15 @@ class Problem(ABC):
         return float(np.abs(moved, out=moved).max())
 
     def similarity(self, active: np.ndarray) -> np.ndarray:
-        """Return how alike the columns of some weights are, 1 for copies and mirror images.
+        """Return how similar the columns of some weights are, 1 for copies and mirror images.
 
         It is the squared correlation of two columns, and for groups of columns the alignment of
         their Gram matrices.
         """
         if self.n_weights > MOST_COMPARED:
             return self._compare(active)
-        return self._similarity_of_all[active[:, None], active]
+        some: np.ndarray = self._similarity_of_all[active[:, None], active]
+        return some
 
     @cached_property
     def _similarity_of_all(self) -> np.ndarray:
@@ -213,10 +230,10 @@ class Problem(ABC):
         Z, first = self._centered_columns(self.features.select(active))
         cross = _summed((Z.T @ Z) ** 2, first, first)
         size = np.sqrt(np.maximum(cross.diagonal(), 1e-300))
-        return cross / np.multiply.outer(size, size)
+        return np.asarray(cross / np.multiply.outer(size, size))
 
     def similarity_to_all(self, active: np.ndarray) -> np.ndarray:
-        """Return how alike the columns of some weights are to those of every weight.
+        """Return how similar the columns of some weights are to those of every weight.
 
         The measure is that of :meth:`similarity`, the shape (n_active, n_weights).
         """
@@ -231,7 +248,7 @@ class Problem(ABC):
                 [np.linalg.norm(Z[:, a:z].T @ Z[:, a:z]) for a, z in zip(first, ends, strict=True)]
             )
         size = np.maximum(size, 1e-150)
-        return cross / np.multiply.outer(size[active], size)
+        return np.asarray(cross / np.multiply.outer(size[active], size))
 
     def _centered_columns(self, subset: Subset) -> tuple[np.ndarray, np.ndarray | None]:
         """Return the columns of some weights, centered, and where each weight's columns begin."""
@@ -246,15 +263,15 @@ class Problem(ABC):
         """Objective of the best constant model: the scale of gradients and penalties."""
 
     @abstractmethod
-    def solve(self, w: np.ndarray, warm: np.ndarray | None = None, tol: float = 1e-9) -> Any:
-        """Minimize over the coefficients at the weights ``w``; return a :class:`State`.
+    def solve(self, w: np.ndarray, warm: np.ndarray | None = None, tol: float = 1e-9) -> State:
+        """Minimize over the coefficients at the weights ``w``.
 
         ``warm`` is that of a state nearby. Raises ``IndefiniteKernelError`` where the kernel
         matrix is too far from positive semi-definite for the minimum to exist.
         """
 
     @abstractmethod
-    def polish(self, state: Any, tol: float) -> Any:
+    def polish(self, state: OwnState, tol: float) -> State:
         """Go on minimizing over the coefficients of a state; its value never rises.
 
         The fit of the returned state counts the factorizations of this call alone.
@@ -270,18 +287,18 @@ class Problem(ABC):
         """
 
     @abstractmethod
-    def gradient(self, state: Any) -> np.ndarray:
+    def gradient(self, state: OwnState) -> np.ndarray:
         """Return the gradient of the eliminated objective in all weights."""
 
     @abstractmethod
-    def potential(self, state: Any) -> np.ndarray:
+    def potential(self, state: OwnState) -> np.ndarray:
         """Return how fast the objective falls as ``v`` of each feature grows, from zero too.
 
-        It tells how much a feature would help that the model does not have.
+        For a feature that the model does not have it measures how much it would help.
         """
 
     @abstractmethod
-    def linearize(self, state: Any, penalty: np.ndarray | None = None) -> Linearization:
+    def linearize(self, state: OwnState, penalty: np.ndarray | None = None) -> Linearization:
         """Return gradient and curvature at ``state`` in the weights that may move.
 
         With the ``penalty`` of each weight, those that it holds at zero are left out where the
@@ -289,7 +306,7 @@ class Problem(ABC):
         """
 
     @abstractmethod
-    def predict_warm(self, state: Any, model: Linearization, step: np.ndarray) -> np.ndarray:
+    def predict_warm(self, state: OwnState, model: Linearization, step: np.ndarray) -> np.ndarray:
         """Return what a solve after a small ``step`` of the weights should start from."""
 
     # -- other problems on the same data ------------------------------------------------
@@ -311,12 +328,13 @@ class Problem(ABC):
         kernel: Kernel | None = None,
         linear: bool | None = None,
         single: bool = False,
-    ) -> Any:
-        """Return the exact problem on at most so many rows, chosen by chance.
+    ) -> "ExactProblem":
+        """Return the exact problem on a random subset of the rows.
 
         Parameters
         ----------
         most_rows : int
+            Size of the subset; all rows where there are no more.
         seed : int, default=None
             None is the same choice every time.
         kernel : Kernel, default=None
@@ -324,24 +342,24 @@ class Problem(ABC):
         linear : bool, default=None
             Whether the weights enter linearly; None is as the kernel has it.
         single : bool, default=False
-            For a kernel that does not notice a shift: the columns are centered, and in single
+            For a kernel that a shift leaves unchanged: the columns are centered, and in single
             precision where their range allows it.
         """
+
+    def as_exact(self) -> "ExactProblem":
+        """Return the problem as what it is where every row has a coefficient."""
+        raise ValueError("This problem has a coefficient for every center, not for every row.")
 
     def with_centers(self, centers: np.ndarray) -> "Problem":
         """Return the same problem with other centers."""
         raise ValueError("The exact problem has no centers to choose.")
 
-    def run_on_sample(self, function: Callable[..., Any], *arguments: Any) -> Any:
+    def run_on_sample(self, function: Callable[..., Result], *arguments: Any) -> Result | None:
         """Return ``function(problem, *arguments)`` for the problem on some of the rows.
 
-        None where a sample is not worth while, or cannot tell for want of a class.
+        None if subsampling does not pay or the sample misses a class.
         """
         return None
-
-    @abstractmethod
-    def forget(self) -> None:
-        """Let go of remembered matrices; results that keep the problem need none of them."""
 
 
 def _summed(cross: np.ndarray, rows: np.ndarray | None, columns: np.ndarray | None) -> np.ndarray:
@@ -352,23 +370,23 @@ def _summed(cross: np.ndarray, rows: np.ndarray | None, columns: np.ndarray | No
 
 
 def _convexified(H: np.ndarray) -> np.ndarray:
-    """Return H with its negative eigenvalues turned around, and none close to zero.
+    """Return H with the absolute values of its eigenvalues, none of them close to zero.
 
     Along negative curvature the step then goes downhill as far as it would uphill.
     """
     shifted = H.copy()
-    shifted.flat[:: len(H) + 1] -= (
-        1e-6 * H.diagonal().sum()
-    )  # the trace bounds the largest eigenvalue
+    # The trace bounds the largest eigenvalue.
+    shifted.flat[:: len(H) + 1] -= 1e-6 * H.diagonal().sum()
     if dpotrf(shifted, lower=1, overwrite_a=1)[1] == 0:
         return H
     values, vectors = np.linalg.eigh(H)
     largest = np.abs(values).max()
-    return (vectors * np.maximum(np.abs(values), 1e-3 * largest)) @ vectors.T
+    turned: np.ndarray = (vectors * np.maximum(np.abs(values), 1e-3 * largest)) @ vectors.T
+    return turned
 
 
 def rows_of_sample(n_rows: int, most_rows: int, seed: int | None) -> np.ndarray:
-    """Return the numbers of at most so many rows, chosen by chance, in increasing order."""
+    """Return the numbers of at most ``most_rows`` random rows, in increasing order."""
     if n_rows <= most_rows:
         return np.arange(n_rows)
     rng = np.random.default_rng(0 if seed is None else seed)

@@ -9,13 +9,14 @@ from kernelknife.kernels import Kernel
 __all__ = ["CENTERS", "choose_centers"]
 
 CENTERS = ("kmeans++", "uniform", "leverage")
-# Rows of the model that estimates how much a row adds to what others span: enough to tell
-# crowded regions from empty ones, few enough that a 300 x 300 system is solved at once.
+# Rows of the model that estimates how much a row adds to what others span: enough to distinguish
+# dense regions from sparse ones, few enough that a 300 x 300 system is solved at once.
 PILOT_ROWS = 300
 PILOT_RIDGE = 1e-3  # of the mean diagonal of that model's matrix, against singularity
 SMALLEST_LEVERAGE = 1e-12  # what rounding may leave of a leverage of zero
-# Rows are spread out by their squared distances, which so many random directions tell to about one
-# part in seven. With 2,500 columns that takes a tenth of the time of the distances themselves.
+# Rows are spread out by their squared distances, which are estimated from projections on this
+# number of random directions. The error is about one part in seven, and with 2,500 columns it takes
+# a tenth of the time of the distances themselves.
 DIRECTIONS = 100
 
 
@@ -30,7 +31,7 @@ def choose_centers(
         Standardized rows, a sample of all of them.
     n_centers : int
     how : {"kmeans++", "uniform", "leverage"}
-        Spread out, by chance, or by how much a row adds to what others span.
+        Spread out, at random, or by how much a row adds to what others span.
     kernel : Kernel
     v : ndarray of shape (p,)
         Factors of the columns in the kernel's form: the geometry to choose in.

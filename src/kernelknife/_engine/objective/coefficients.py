@@ -49,7 +49,7 @@ class ExactFit(Fit):
 
 @dataclass(frozen=True)
 class Quadratic:
-    """What coefficients of a quadratic loss depend on beside the kernel matrix: made once."""
+    """What coefficients of a quadratic loss depend on besides the kernel matrix: made once."""
 
     rows: np.ndarray
     shift: np.ndarray  # of the diagonal of the kernel matrix
@@ -181,7 +181,8 @@ class _Column:
             length = self._length(dc, Kdc, db)
             c, b, Kc = self.c + length * dc, self.b + length * db, self.Kc + length * Kdc
             value = self._value(c, b, Kc)
-            # Near the minimum the value cannot tell progress from rounding; the residual can.
+            # Near the minimum the value changes by no more than rounding; the residual shows
+            # whether there is progress.
             rises = value > self.value + 1e-14 * abs(self.value)
             if rises or (value >= self.value and residual > 0.5 * previous):
                 caution += 1
@@ -223,8 +224,8 @@ class _Column:
         if not len(curved):
             # No curvature anywhere: the coefficients are known, the intercept is a line search.
             target = g / (-2.0 * alpha)
-            b = _best_intercept(y, s, loss, K @ target) if fit_intercept else 0.0
-            return CholeskyFactor(curved, False, np.zeros((0, 0))), target, b
+            level = _best_intercept(y, s, loss, K @ target) if fit_intercept else 0.0
+            return CholeskyFactor(curved, False, np.zeros((0, 0))), target, level
         factor = K.factorize(curved, 2.0 * alpha / h[curved], fit_intercept)
         target = g / (-2.0 * alpha)
         z = F[curved] - g[curved] / h[curved]
@@ -262,7 +263,7 @@ class _Column:
 
 def _best_intercept(y: np.ndarray, s: np.ndarray, loss: Loss, scores: np.ndarray) -> float:
     """Return the constant that lowers the loss most when added to ``scores``."""
-    low, high = np.min(y - scores) - 1.0, np.max(y - scores) + 1.0
+    low, high = float(np.min(y - scores)) - 1.0, float(np.max(y - scores)) + 1.0
     for _ in range(60):
         middle = 0.5 * (low + high)
         if s @ loss.gradient(y, scores + middle) > 0:

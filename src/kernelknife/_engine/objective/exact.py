@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -23,15 +23,15 @@ from kernelknife.losses import Loss
 
 __all__ = ["ExactProblem", "ExactState"]
 
-# Most rows for which the model of the state before the last is kept too: it holds n x n matrices.
-REMEMBER_ROWS = 2000
+Index: TypeAlias = np.ndarray | slice  # of some rows or columns, or of all
+
 # Most weights for which the exact Hessian is computed. It costs (n q)**2 steps for q weights,
 # about as much as a solve. The limit must not depend on the number of rows, or a row of weight 2
 # would not be the same as two rows.
 HESSIAN_WEIGHTS = 32
 # The same for weights of several columns each, whose Hessian is made of a matrix per weight.
 HESSIAN_GROUPS = 12
-# Least curvature, as a share of the loss's bound, that predicts how a score moves.
+# Least curvature, as a share of the loss's bound, that is assumed to predict how a score moves.
 LEAST_CURVATURE = 1e-3
 
 
@@ -101,16 +101,15 @@ class ExactProblem(Problem):
         self.features = features or Features(p, squared=not kernel.linear_in_weights)
         everything = self.features.everything
         self._everything = everything, self._take(everything)
+        # The columns of the last choice of features: never more numbers than X has.
         self._last = self._everything
-        self._linearized: tuple[tuple[ExactState, Linearization], ...] = ()
 
-    def forget(self) -> None:
-        """Let go of remembered matrices; results that keep the problem need none of them."""
-        self._last = self._everything
-        self._linearized = ()
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_last": self._everything}
 
-    def __getstate__(self) -> dict:
-        return {**self.__dict__, "_last": self._everything, "_linearized": ()}
+    def as_exact(self) -> "ExactProblem":
+        """Return the problem itself."""
+        return self
 
     def with_alpha(self, alpha: float) -> "ExactProblem":
         """Return the same problem with another ``alpha``."""
@@ -134,7 +133,7 @@ class ExactProblem(Problem):
         linear: bool | None = None,
         single: bool = False,
     ) -> "ExactProblem":
-        """Return the problem on at most so many rows, perhaps with another kernel."""
+        """Return the problem on a random subset of the rows, perhaps with another kernel."""
         rows = rows_of_sample(self.n_rows, most_rows, seed)
         X = self.centers[rows]
         kernel = kernel or self.kernel
@@ -149,7 +148,7 @@ class ExactProblem(Problem):
         self,
         *,
         X: np.ndarray | None = None,
-        rows: Any = slice(None),
+        rows: Index = slice(None),
         kernel: Kernel | None = None,
         features: Features | None = None,
         alpha: float | None = None,
@@ -186,14 +185,14 @@ class ExactProblem(Problem):
         return last
 
     def _differentiable(self, state: ExactState) -> tuple[Subset, np.ndarray]:
-        """Return the features with a gradient: those with weight where zero is absorbing, else all."""
+        """Return the features with a gradient: those with weight if zero is absorbing, else all."""
         return (state.subset, state.X) if self.absorbing else self._everything
 
-    def _movable(self, state: ExactState, penalty: Any) -> tuple[Subset, np.ndarray]:
+    def _movable(self, state: ExactState, penalty: np.ndarray | None) -> tuple[Subset, np.ndarray]:
         """Return the features whose weights may move: at zero, those that the gradient pulls away.
 
-        The others satisfy their optimality conditions as they are; they are looked at again
-        at the next state, so nothing is lost.
+        The others satisfy their optimality conditions as they are; they are checked again at
+        the next state, so nothing is lost.
         """
         if penalty is None or not self.convex:
             return self._differentiable(state)
@@ -204,7 +203,8 @@ class ExactProblem(Problem):
     def kernel_matrix(self, w: np.ndarray) -> np.ndarray:
         """Return the kernel matrix of all rows at the weights ``w``."""
         subset, X = self._nonzero(w)
-        return self.kernel(X, X, subset.form_weights(w))
+        K: np.ndarray = self.kernel(X, X, subset.form_weights(w))
+        return K
 
     # -- values -----------------------------------------------------------------------
 
@@ -235,7 +235,14 @@ class ExactProblem(Problem):
             inner = replace(state.inner, factorizations=inner.factorizations)
         return replace(state, inner=inner)
 
-    def _fit(self, K: KernelMatrix, tol: float, **start: Any) -> ExactFit:
+    def _fit(
+        self,
+        K: KernelMatrix,
+        tol: float,
+        *,
+        scores: np.ndarray | None = None,
+        start: ExactFit | None = None,
+    ) -> ExactFit:
         return solve_columns(
             K,
             self.Y,
@@ -243,9 +250,10 @@ class ExactProblem(Problem):
             self.loss,
             self.alpha,
             self.fit_intercept,
+            scores=scores,
+            start=start,
             tol=tol,
             quadratic=self._quadratic,
-            **start,
         )
 
     @cached_property
@@ -283,13 +291,13 @@ class ExactProblem(Problem):
         subset, X = self._everything
         # Columns without weight do not change the kernel matrix.
         in_v = self.kernel.gradient(X, X, state.S, state.K, state.inner.C, state.inner.C)
-        return self.alpha * Chain(None, subset.first)(in_v)
+        return np.asarray(self.alpha * Chain(None, subset.first)(in_v))
 
     def jacobian(
         self,
         state: ExactState,
         output: int,
-        rows: Any = slice(None),
+        rows: Index = slice(None),
         chosen: tuple[Subset, np.ndarray] | None = None,
     ) -> np.ndarray:
         """Return the derivative of ``(K_w c)[rows]`` in the weights that have one.
@@ -299,14 +307,15 @@ class ExactProblem(Problem):
         """
         subset, columns = self._differentiable(state) if chosen is None else chosen
         c = state.inner.C[:, output]
-        used: np.ndarray | slice = slice(None)
+        used: Index = slice(None)
         if np.count_nonzero(c) < len(c):
             used = c.nonzero()[0]
         S = K = None
         if not self.kernel.identity:
             S, K = _part(state.S, rows, used), _part(state.K, rows, used)
         in_v = self.kernel.jacobian(columns[rows], columns[used], S, K, c[used])
-        return subset.chain(state.w)(in_v)
+        J: np.ndarray = subset.chain(state.w)(in_v)
+        return J
 
     def linearize(self, state: ExactState, penalty: np.ndarray | None = None) -> Linearization:
         """Return gradient and Gauss-Newton factor ``V`` at ``state``.
@@ -314,12 +323,10 @@ class ExactProblem(Problem):
         Per score column, ``V'V = 2 alpha A' (K + 2 alpha H^-1)^-1 A`` with
         ``A_j = (dK/dw_j) c``, from the factorization that the coefficient step has made.
         """
-        absorbing = self.absorbing
-        if absorbing:
+        absorbing, known = self.absorbing, state.derived.linearization
+        if absorbing and known is not None:
             # A path asks again where it stopped, and where it was before a trial that failed.
-            for known, model in self._linearized:
-                if known is state:
-                    return model
+            return known
         chosen = self._movable(state, penalty)
         active = chosen[0].active
         gradient, blocks = np.zeros(len(active)), []
@@ -346,9 +353,7 @@ class ExactProblem(Problem):
         H = self._exact_hessian(state, gradient, V) if exact else None
         model = Linearization(active, gradient, V, H)
         if absorbing:
-            # Two where the matrices that a state holds are small.
-            before = self._linearized[:1] if self.n_rows <= REMEMBER_ROWS else ()
-            self._linearized = ((state, model), *before)
+            state.derived.linearization = model
         return model
 
     def _exact_hessian(self, state: ExactState, gradient: np.ndarray, V: np.ndarray) -> np.ndarray:
@@ -361,6 +366,7 @@ class ExactProblem(Problem):
             X, C = X[used], C[used]
             S, K = _part(S, used, used), _part(K, used, used)
         first = state.subset.first
+        H: np.ndarray
         if first is None:
             H = self.kernel.hessian(X, X, S, K, C, C)
         else:
@@ -390,9 +396,10 @@ class ExactProblem(Problem):
         return F
 
 
-def _part(matrix: np.ndarray | None, rows: Any, columns: Any) -> Any:
+def _part(matrix: np.ndarray | None, rows: Index, columns: Index) -> np.ndarray | None:
     """Return some rows and columns of a matrix, None of None."""
     if matrix is None or (isinstance(rows, slice) and isinstance(columns, slice)):
         return matrix
     # One after the other, which is three times as fast as both at once.
-    return matrix[rows][:, columns]
+    part: np.ndarray = matrix[rows][:, columns]
+    return part

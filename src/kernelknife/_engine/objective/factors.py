@@ -29,7 +29,7 @@ __all__ = [
     "is_thin",
 ]
 
-# A product of columns pays from this many rows on, where it has this share of columns at most: the
+# A product of columns pays from this number of rows on, with at most this share of columns: the
 # eigenvalues of a matrix take as long as Cholesky's factorization of one with three times the rows.
 THIN_ROWS, THIN_SHARE = 300, 0.125
 
@@ -39,7 +39,7 @@ class IndefiniteKernelError(ValueError):
 
 
 def is_thin(n_rows: int, n_columns: int) -> bool:
-    """Whether a product of so many columns is better left as it is than made a matrix of rows."""
+    """Whether a product ``P P'`` of few columns is better left as it is than multiplied out."""
     return n_rows >= THIN_ROWS and n_columns <= THIN_SHARE * n_rows
 
 
@@ -71,7 +71,8 @@ class DenseMatrix(KernelMatrix):
     K: np.ndarray
 
     def __matmul__(self, C: np.ndarray) -> np.ndarray:
-        return self.K @ C
+        product: np.ndarray = self.K @ C
+        return product
 
     def part(self, rows: np.ndarray) -> np.ndarray:
         """Return some rows and the same columns; taken one after the other it is fast."""
@@ -96,12 +97,14 @@ class ProductMatrix(KernelMatrix):
     P: np.ndarray
 
     def __matmul__(self, C: np.ndarray) -> np.ndarray:
-        return self.P @ (self.P.T @ C)
+        product: np.ndarray = self.P @ (self.P.T @ C)
+        return product
 
     def part(self, rows: np.ndarray) -> np.ndarray:
         """Return the product of some rows of the columns."""
         some = self._of(rows)
-        return some @ some.T
+        product: np.ndarray = some @ some.T
+        return product
 
     def factorize(self, rows: np.ndarray, shift: np.ndarray, fit_intercept: bool) -> "Factor":
         """Return a thin factorization, or Cholesky's where few rows are factorized."""
@@ -142,7 +145,9 @@ class Factor(ABC):
     def up(self, z: np.ndarray) -> np.ndarray:
         """Return ``L^-T z``; ``z`` may be 2-d and may be overwritten."""
 
-    def solve_with_intercept(self, z: np.ndarray, total: float = 0.0) -> tuple:
+    def solve_with_intercept(
+        self, z: np.ndarray, total: float = 0.0
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return ``c, b`` with ``M c + b = z`` and ``sum(c) = total``; ``z`` may be 2-d."""
         z = self.down(z)
         if self.half is None:
@@ -184,14 +189,17 @@ class CholeskyFactor(Factor):
 
     def down(self, z: np.ndarray) -> np.ndarray:
         """Return ``L^-1 z``."""
-        return dtrtrs(self.L, z, lower=1)[0]
+        solution: np.ndarray = dtrtrs(self.L, z, lower=1)[0]
+        return solution
 
     def up(self, z: np.ndarray) -> np.ndarray:
         """Return ``L^-T z``."""
-        return dtrtrs(self.L, z, lower=1, trans=1, overwrite_b=1)[0]
+        solution: np.ndarray = dtrtrs(self.L, z, lower=1, trans=1, overwrite_b=1)[0]
+        return solution
 
     def _down_in_place(self, A: np.ndarray) -> np.ndarray:
-        return dtrsm(1.0, self.L, A.T, side=1, lower=1, trans_a=1, overwrite_b=1).T
+        V: np.ndarray = dtrsm(1.0, self.L, A.T, side=1, lower=1, trans_a=1, overwrite_b=1).T
+        return V
 
 
 @dataclass(frozen=True)
@@ -230,11 +238,13 @@ class ThinFactor(Factor):
 
     def up(self, z: np.ndarray) -> np.ndarray:
         """Return ``L^-T z``."""
-        return (self.scale * self._turned(z).T).T
+        solution: np.ndarray = (self.scale * self._turned(z).T).T
+        return solution
 
     def _turned(self, z: np.ndarray) -> np.ndarray:
         """Return ``(I + U U')^-1/2 z``."""
-        return z - self.U @ (self.G @ (self.U.T @ z))
+        turned: np.ndarray = z - self.U @ (self.G @ (self.U.T @ z))
+        return turned
 
 
 def _cholesky(K: KernelMatrix, rows: np.ndarray, shift: np.ndarray) -> np.ndarray:
@@ -243,6 +253,7 @@ def _cholesky(K: KernelMatrix, rows: np.ndarray, shift: np.ndarray) -> np.ndarra
     if not len(rows):
         return M
     # M is symmetric, so its transpose is the Fortran-ordered matrix LAPACK wants in place.
+    L: np.ndarray
     L, info = dpotrf(M.T, lower=1, overwrite_a=1, clean=0)
     if info > 0:
         L, info = _with_jitter(K, rows, shift)
@@ -254,9 +265,10 @@ def _cholesky(K: KernelMatrix, rows: np.ndarray, shift: np.ndarray) -> np.ndarra
     return L
 
 
-def _with_jitter(K: KernelMatrix, rows: np.ndarray, shift: np.ndarray) -> tuple:
+def _with_jitter(K: KernelMatrix, rows: np.ndarray, shift: np.ndarray) -> tuple[np.ndarray, int]:
     """Try again with what rounding may have taken from a semi-definite matrix."""
     M = K.part(rows)
     diagonal = np.abs(M.flat[:: len(M) + 1])
     M.flat[:: len(M) + 1] += shift + 1e-13 * len(M) * diagonal.max()
-    return dpotrf(M.T, lower=1, overwrite_a=1, clean=0)
+    L, info = dpotrf(M.T, lower=1, overwrite_a=1, clean=0)
+    return L, info

@@ -1,119 +1,102 @@
-"""The one place that chooses between the exact problem and the problem with centers."""
+"""The one place that makes a problem of data: exact, or with Nystrom centers."""
 
-import warnings
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from kernelknife._engine.data import Columns, Prepared, Rows, Sample
+from kernelknife._engine.data import Columns, Sample, TrainingData
 from kernelknife._engine.objective.base import Problem
 from kernelknife._engine.objective.centers import CENTERS, choose_centers
 from kernelknife._engine.objective.exact import ExactProblem
 from kernelknife._engine.objective.features import Features
 from kernelknife._engine.objective.nystrom import NystromProblem, seen_once, spanning_centers
+from kernelknife._engine.policy import CENTERS as POLICY
+from kernelknife._engine.policy import fit_centers
 from kernelknife._utils.arrays import is_foreign, to_host
-from kernelknife._utils.checks import check_number
-from kernelknife._utils.formatting import number
 from kernelknife.kernels import Kernel
 
-__all__ = ["BuiltProblem", "CenterChoice", "build_problem", "refresh_centers"]
+__all__ = ["build_problem", "refresh_centers"]
 
-DEFAULT_CENTERS = 1000  # where centers have to be used and their number is not given
 # Rows that centers are chosen from, at least and per center: choosing among all rows costs as
 # much as the fit and hardly improves the choice.
 CANDIDATE_ROWS, CANDIDATES_PER_CENTER = 20_000, 2
 
 
-@dataclass(frozen=True)
-class CenterChoice:
-    """Whether a model uses centers, how many, and how they are chosen.
+def build_problem(
+    data: TrainingData,
+    *,
+    alpha: float,
+    fit_intercept: bool,
+    n_centers: int | None,
+    centers: Any,
+    memory_budget: float,
+    seed: int,
+) -> tuple[Problem, np.ndarray]:
+    """Return the problem, and the user's number of each row that carries a coefficient.
 
-    Attributes
+    Parameters
     ----------
-    n_centers : int or None
-    centers : str or array-like
-        How to choose them, or the centers themselves in the user's columns.
-    memory_budget : float
-        Most bytes of a kernel matrix of all rows.
+    data : TrainingData
+    alpha, fit_intercept, n_centers, centers, memory_budget
+        See :class:`kernelknife.KnifeRegressor`.
     seed : int
     """
-
-    n_centers: int | None
-    centers: Any
-    memory_budget: float
-    seed: int
-
-    @property
-    def given(self) -> bool:
-        """Whether the user gave the centers themselves."""
-        return not isinstance(self.centers, str)
-
-    def wants_centers(self, rows: Rows) -> bool:
-        """Return whether centers are used, with a warning where memory is the reason."""
-        if self.n_centers is not None:
-            check_number(self.n_centers, "n_centers", low=1, integer=True)
-            return True
-        if self.given or not rows.in_memory:
-            return True
-        check_number(self.memory_budget, "memory_budget", strict=True)
-        n = rows.shape[0]
-        if 8.0 * n * n <= self.memory_budget:
-            return False
-        warnings.warn(
-            f"The exact method needs {number(8 * n**2 / 2**30)} GiB for one kernel matrix of {n} "
-            f"rows, over the budget of {number(self.memory_budget / 2**30)} GiB: "
-            f"{min(DEFAULT_CENTERS, n)} centers are used instead. Set n_centers, or raise "
-            "memory_budget.",
-            stacklevel=5,
-        )
-        return True
-
-    def way_to_exact(self, rows: Rows) -> str:
-        """Return what a user can do to get the exact method instead, in words."""
-        if self.n_centers is not None or self.given:
-            return "leave n_centers=None and centers as it is by default"
-        if not rows.in_memory:
-            return "pass an array in memory"
-        return f"raise memory_budget to {8.0 * rows.shape[0] ** 2:.2g} bytes or more"
-
-
-@dataclass(frozen=True)
-class BuiltProblem:
-    """A problem, and the user's number of each row that carries a coefficient."""
-
-    problem: Problem
-    center_rows: np.ndarray
-
-
-def build_problem(
-    prepared: Prepared, choice: CenterChoice, *, alpha: float, fit_intercept: bool
-) -> BuiltProblem:
-    """Return the exact problem where it fits, else the problem with centers."""
-    features = _features_of(prepared)
+    rows, given = data.rows, not isinstance(centers, str)
     options: dict[str, Any] = {
         "alpha": alpha,
-        "features": features,
+        "features": _features_of(data),
         "fit_intercept": fit_intercept,
     }
-    if choice.wants_centers(prepared.rows):
-        return _build_with_centers(prepared, choice, options)
-    sample, numbers = prepared.rows.load()
-    problem = ExactProblem(
-        prepared.columns.take(sample.X),
-        sample.y,
-        prepared.kernel,
-        prepared.smooth_loss,
-        sample_weight=np.asarray(sample.s, dtype=float),
+    m = fit_centers(
+        n_centers,
+        given=given,
+        in_memory=rows.in_memory,
+        n_rows=rows.shape[0],
+        memory_budget=memory_budget,
+    )
+    if m is None:
+        sample, numbers = rows.load()
+        exact = ExactProblem(
+            data.columns.take(sample.X),
+            sample.y,
+            data.kernel,
+            data.smooth_loss,
+            sample_weight=np.asarray(sample.s, dtype=float),
+            **options,
+        )
+        return exact, numbers
+    if n_centers is not None or given:
+        remedy = "leave n_centers=None and centers as it is by default"
+    elif not rows.in_memory:
+        remedy = "pass an array in memory"
+    else:
+        remedy = f"raise memory_budget to {8.0 * rows.shape[0] ** 2:.2g} bytes or more"
+    _check_nystrom(data, remedy)
+    if given:
+        Z = _given_centers(centers, data.columns, data.n_features)
+        numbers = np.arange(len(Z))
+    else:
+        p = data.columns.n_seen
+        if data.kernel.convex:
+            m = max(m, min(spanning_centers(p, rows), POLICY.without_memory))
+        Z, numbers = _pick_centers(data, m, centers, np.full(p, 0.5 / p), seed)
+    problem = NystromProblem(
+        *seen_once(rows, data.columns),
+        np.ascontiguousarray(Z),
+        data.kernel,
+        data.loss,
+        n_outputs=data.targets.n_outputs,
+        total_weight=data.total_weight,
+        seed=seed,
         **options,
     )
-    return BuiltProblem(problem, numbers)
+    return problem, numbers
 
 
-def _features_of(prepared: Prepared) -> Features:
+def _features_of(data: TrainingData) -> Features:
     """Return whose weight each column carries that the kernel sees."""
-    columns, groups, costs = prepared.columns, prepared.groups, prepared.costs
-    squared = not prepared.kernel.linear_in_weights
+    columns, groups, costs = data.columns, data.groups, data.costs
+    squared = not data.kernel.linear_in_weights
     if columns.n_seen == len(columns.index):  # one column, or one function of it, per column
         return Features.of_columns(columns.n_seen, groups, costs, squared=squared)
     # A weight costs what its columns cost, however many functions they are seen through.
@@ -123,78 +106,56 @@ def _features_of(prepared: Prepared) -> Features:
     return Features(columns.n_seen, weights[columns.sources], each, squared=squared)
 
 
-def _build_with_centers(
-    prepared: Prepared, choice: CenterChoice, options: dict[str, Any]
-) -> BuiltProblem:
-    rows, kernel, loss = prepared.rows, prepared.kernel, prepared.loss
-    if loss.surrogate is not None:
+def _check_nystrom(data: TrainingData, remedy: str) -> None:
+    """Raise where the loss or the kernel has no model on centers; the remedy is the exact one."""
+    if data.loss.surrogate is not None:
         raise ValueError(
-            f"{loss!r} has no model on centers: use loss='squared_hinge' or "
-            f"'huberized_hinge', or {choice.way_to_exact(rows)}."
+            f"{data.loss!r} has no model on centers: use loss='squared_hinge' or "
+            f"'huberized_hinge', or {remedy}."
         )
-    if kernel.indefinite:
+    if data.kernel.indefinite:
         raise ValueError(
-            f"{kernel!r} is not positive semi-definite, so a model on centers has no minimum: "
-            f"choose another kernel, or {choice.way_to_exact(rows)}."
+            f"{data.kernel!r} is not positive semi-definite, so a model on centers has no minimum: "
+            f"choose another kernel, or {remedy}."
         )
-    if choice.given:
-        centers = _given_centers(choice.centers, prepared.columns, prepared.n_features)
-        numbers = np.arange(len(centers))
-    else:
-        if choice.centers not in CENTERS:
-            raise ValueError(
-                f"Unknown centers {choice.centers!r}. Known names: {', '.join(CENTERS)}; or give "
-                "the rows themselves."
-            )
-        m = choice.n_centers or min(DEFAULT_CENTERS, rows.shape[0])
-        if kernel.convex:
-            m = max(m, min(spanning_centers(prepared.columns.n_seen, rows), DEFAULT_CENTERS))
-        p = prepared.columns.n_seen
-        centers, numbers = _pick_centers(
-            rows, prepared.columns, m, choice, kernel, np.full(p, 0.5 / p)
-        )
-    problem = NystromProblem(
-        *seen_once(rows, prepared.columns),
-        np.ascontiguousarray(centers),
-        kernel,
-        loss,
-        n_outputs=prepared.targets.n_outputs,
-        total_weight=prepared.total_weight,
-        seed=choice.seed,
-        **options,
-    )
-    return BuiltProblem(problem, numbers)
 
 
 def refresh_centers(
-    built: BuiltProblem, prepared: Prepared, choice: CenterChoice, w: np.ndarray
-) -> BuiltProblem:
+    problem: Problem,
+    center_rows: np.ndarray,
+    data: TrainingData,
+    centers: Any,
+    w: np.ndarray,
+    seed: int,
+) -> tuple[Problem, np.ndarray]:
     """Return the problem with centers chosen anew in the geometry of the weights.
 
     Given centers are the user's, the exact method has none, and without a weight there is no
     geometry: the problem is then returned as it is.
     """
-    problem = built.problem
-    if problem.exact or choice.given or not w.any():
-        return built
+    if problem.exact or not isinstance(centers, str) or not w.any():
+        return problem, center_rows
     everything = problem.features.everything
     v = np.empty(problem.n_columns)
     v[everything.columns] = everything.form_weights(w)
-    again = CenterChoice(choice.n_centers, choice.centers, choice.memory_budget, choice.seed + 1)
-    centers, numbers = _pick_centers(
-        prepared.rows, prepared.columns, len(problem.centers), again, prepared.kernel, v
-    )
-    return BuiltProblem(problem.with_centers(centers), numbers)
+    Z, numbers = _pick_centers(data, len(problem.centers), centers, v, seed + 1)
+    return problem.with_centers(Z), numbers
 
 
 def _pick_centers(
-    rows: Rows, columns: Columns, m: int, choice: CenterChoice, kernel: Kernel, v: np.ndarray
+    data: TrainingData, m: int, how: str, v: np.ndarray, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return standardized centers and their row numbers, chosen where the rows are."""
-    rng = np.random.default_rng(choice.seed)
+    if how not in CENTERS:
+        raise ValueError(
+            f"Unknown centers {how!r}. Known names: {', '.join(CENTERS)}; or give the rows "
+            "themselves."
+        )
+    rows = data.rows
+    rng = np.random.default_rng(seed)
     size = min(rows.n_counted, max(CANDIDATE_ROWS, CANDIDATES_PER_CENTER * m))
     index = rows.numbers(np.sort(rng.choice(rows.n_counted, size, replace=False)))
-    arguments = (index, columns, m, choice.centers, kernel, v, choice.seed)
+    arguments = (index, data.columns, m, how, data.kernel, v, seed)
     return rows.fetch(rows.apply(_centers_of, rows.sample(index), *arguments))
 
 
@@ -221,4 +182,4 @@ def _given_centers(centers: Any, columns: Columns, p: int) -> np.ndarray:
         raise ValueError(f"centers must have {p} columns as X has, got shape {Z.shape}.")
     if not np.isfinite(Z).all():
         raise ValueError("centers contain NaN or infinity.")
-    return columns.take(Z)
+    return np.asarray(columns.take(Z))

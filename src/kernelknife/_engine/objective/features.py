@@ -7,11 +7,11 @@ paper's equation for non-linear kernels). Columns of a group share one weight.
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from kernelknife._utils.arrays import like, namespace
+from kernelknife._utils.types import Array
 from kernelknife.kernels import Kernel
 
 __all__ = ["Chain", "Features", "Subset"]
@@ -24,7 +24,7 @@ class Chain:
     factor: np.ndarray | None  # dv/dw of every weight's columns, None where it is 1
     first: np.ndarray | None  # where each weight's columns begin, None for one column each
 
-    def __call__(self, in_v: Any) -> Any:
+    def __call__(self, in_v: Array) -> Array:
         """Return the derivatives in the weights; a NumPy array may be overwritten."""
         sums = in_v if self.first is None else _add_columns(in_v, self.first)
         if self.factor is None:
@@ -35,7 +35,7 @@ class Chain:
         return sums * like(self.factor, sums)
 
 
-def _add_columns(in_v: Any, first: np.ndarray) -> Any:
+def _add_columns(in_v: Array, first: np.ndarray) -> Array:
     """Return sums over the columns of every weight, given where each one's begin."""
     if not len(first):
         return in_v[..., :0]
@@ -163,7 +163,7 @@ class Features:
     def for_kernel(self, kernel: Kernel, linear: bool | None = None) -> "Features":
         """Return the same features for another kernel.
 
-        Weights enter linearly or squared as the kernel has it, unless ``linear`` says otherwise.
+        Weights enter as the kernel has it, or as ``linear`` asks where it is not None.
         """
         squared = not (kernel.linear_in_weights if linear is None else linear)
         return Features(self.n_columns, self.owner, self.costs, squared=squared)
@@ -172,4 +172,5 @@ class Features:
         """Return how many columns each of some weights has."""
         if self.owner is None:
             return np.ones(len(weights), dtype=int)
-        return np.bincount(self.owner, minlength=self.n_weights)[weights]
+        counts: np.ndarray = np.bincount(self.owner, minlength=self.n_weights)[weights]
+        return counts

@@ -2,7 +2,7 @@
 
 ``sum_i s_i max(0, 1 - y_i f_i) + alpha |f|^2`` is ``SVC``'s objective with ``C = 1 / (2 alpha)``,
 divided by ``C``. ``SVC`` keeps its kernel in single precision, which a small ``alpha`` magnifies:
-its answer is therefore polished, and judged by its duality gap.
+its solution is therefore polished, and judged by its duality gap.
 """
 
 import warnings
@@ -20,10 +20,10 @@ __all__ = ["INACCURATE_GAP", "refit_hinge", "relative_gap"]
 # Steps after which SVC gives up; with a tiny alpha it would never end.
 SVC_STEPS = 1_000_000
 SVC_TOL = 1e-8
-# Relative duality gap beyond which a model is not called converged, and the one from which a
-# second way is tried.
+# Relative duality gap beyond which a model is not called converged, and the one beyond which a
+# second method is tried.
 INACCURATE_GAP, SECOND_TRY_GAP = 1e-4, 1e-6
-# Width of the Huberized hinge whose model is the second way: its rows on the corner are those
+# Width of the Huberized hinge whose model is the second method: its rows on the corner are those
 # of the hinge.
 NARROW = 1e-4
 POLISHING_ROUNDS = 20  # of finding which rows lie on the margin; two or three are the rule
@@ -48,12 +48,6 @@ def refit_hinge(
     return C, b
 
 
-def _value_of(
-    data: tuple[np.ndarray, np.ndarray, np.ndarray, float], model: tuple[np.ndarray, float]
-) -> float:
-    return _primal(*data, *model)
-
-
 def relative_gap(
     K: np.ndarray,
     Y: np.ndarray,
@@ -71,7 +65,7 @@ def relative_gap(
 def _by_svc(K: np.ndarray, y: np.ndarray, s: np.ndarray, alpha: float) -> tuple[np.ndarray, float]:
     svm = SVC(C=0.5 / alpha, kernel="precomputed", tol=SVC_TOL, cache_size=500, max_iter=SVC_STEPS)
     with warnings.catch_warnings():
-        # The duality gap tells whether it went far enough.
+        # The duality gap shows whether it went far enough.
         warnings.simplefilter("ignore", ConvergenceWarning)
         svm.fit(K, y, sample_weight=s)
     c = np.zeros(len(y))
@@ -110,7 +104,7 @@ def _gap(
     inside = u * y / (2.0 * alpha)
     dual = u.sum() - alpha * (inside @ (K @ inside))
     # What the sum of the coefficients misses is paid for at the price of the intercept.
-    missed = 2.0 * alpha * abs(inside.sum()) * abs(b)
+    missed = 2.0 * alpha * abs(float(inside.sum())) * abs(b)
     return _primal(K, y, s, alpha, c, b) - float(dual) + missed
 
 

@@ -9,7 +9,6 @@ there are.
 """
 
 from collections.abc import Callable
-from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -19,10 +18,12 @@ import numpy as np
 from kernelknife._engine.data import Rows, Sample
 from kernelknife._engine.data.arrays import ArrayRows, DeviceRows
 from kernelknife._engine.data.columns import Columns, rows_to_look_at
+from kernelknife._engine.data.rows import Sums
 from kernelknife._engine.objective.base import (
     Fit,
     Linearization,
     Problem,
+    Result,
     State,
     null_objective,
     rows_of_sample,
@@ -33,6 +34,7 @@ from kernelknife._engine.objective.features import Chain, Features, Subset
 from kernelknife._engine.objective.nystrom_coefficients import CoefficientDescent
 from kernelknife._engine.objective.sums import (
     Setting,
+    Step,
     exact_model,
     gradient_sums,
     loss_sums,
@@ -44,6 +46,7 @@ from kernelknife._engine.objective.sums import (
     slope_sums,
 )
 from kernelknife._utils.arrays import like, to_host
+from kernelknife._utils.types import Array
 from kernelknife.kernels import Kernel
 from kernelknife.losses import Loss
 
@@ -52,11 +55,11 @@ __all__ = ["NystromProblem", "NystromState"]
 # A ridge on the coefficients, relative to the diagonal of K' H K: about what rounding takes from
 # it. It is part of the objective and the same at all weights, so that gradients are exact.
 RIDGE = 1e-11
-NULL_ROWS = 10_000  # rows that tell the objective of a constant, which is only a scale
+NULL_ROWS = 10_000  # rows that the objective of a constant is measured on, which is only a scale
 # Most weights for which the exact Hessian is computed: it takes one more pass over the rows, and
 # beyond this number that pass costs more than the steps that it saves.
 HESSIAN_WEIGHTS, HESSIAN_GROUPS = 16, 12  # of one column each, of several
-# Rows of the sample that tells where to begin: enough for the centers and for weak features.
+# Rows of the sample that decides where to begin: enough for the centers and for weak features.
 SAMPLE_ROWS, SAMPLE_ROWS_PER_CENTER = 5000, 10
 WORTH_A_SAMPLE = 3  # times as many rows as the sample has, so that it pays to begin there
 
@@ -74,7 +77,7 @@ def spanning_centers(n_columns: int, rows: Rows) -> int:
 class NystromState(State):
     """The model at the weights ``w``; the factorization stays where it was made."""
 
-    step: Any  # a Step, or where the cluster keeps it
+    step: Step
     setting: Setting
 
     @property
@@ -105,6 +108,10 @@ class NystromProblem(Problem):
     n_outputs : int, default=1
     total_weight : float, default=None
         Sum of the sample weights; None is the number of rows.
+    null_value : float, default=None
+        Objective of the best constant model, where it is known.
+    spans : bool, default=None
+        Whether the centers span all columns; None finds out.
     seed : int, default=0
         For the rows that samples take.
     """
@@ -124,6 +131,8 @@ class NystromProblem(Problem):
         fit_intercept: bool = True,
         n_outputs: int = 1,
         total_weight: float | None = None,
+        null_value: float | None = None,
+        spans: bool | None = None,
         seed: int = 0,
     ):
         if kernel.indefinite:
@@ -136,29 +145,24 @@ class NystromProblem(Problem):
         self.fit_intercept, self.n_outputs, self.seed = fit_intercept, n_outputs, seed
         self.n_rows = rows.shape[0]
         self.total_weight = float(self.n_rows) if total_weight is None else total_weight
-        self._spans = len(centers) >= spanning_centers(self.n_columns, rows)
-        self._shared: tuple[bytes, Any] | None = None
-        self._linearized: tuple[NystromState, Linearization] | None = None
-        self._response: tuple[NystromState, Any] | None = None
+        if spans is None:
+            spans = len(centers) >= spanning_centers(self.n_columns, rows)
+        self._spans, self._null_value = spans, null_value
+        self._shared: tuple[bytes, Array] | None = None
 
     @property
     def convex(self) -> bool:
         """Whether the kernel is linear in the weights and the centers span all columns."""
         return self.kernel.convex and self._spans
 
-    def __getstate__(self) -> dict:
-        return {**self.__dict__, "_shared": None, "_linearized": None, "_response": None}
-
-    def forget(self) -> None:
-        """Let go of what is remembered from the last evaluation."""
-        self._shared = self._linearized = self._response = None
-        self.rows.forget()
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_shared": None}
 
     # -- other problems on the same data ------------------------------------------------
 
     def with_alpha(self, alpha: float) -> "NystromProblem":
         """Return the same problem with another ``alpha``."""
-        return self._variant(alpha=float(alpha))
+        return self._variant(alpha=alpha)
 
     def with_centers(self, centers: np.ndarray) -> "NystromProblem":
         """Return the same problem with other centers."""
@@ -173,13 +177,26 @@ class NystromProblem(Problem):
             centers=self.centers.take(columns, axis=1),
         )
 
-    def _variant(self, **changes: Any) -> "NystromProblem":
-        other = copy(self)
-        other.__dict__.update(changes)
-        other._shared = other._linearized = other._response = None
-        for name in ("_ridge", "_similarity_of_all"):
-            other.__dict__.pop(name, None)
-        return other
+    def _options(self, **changes: Any) -> dict[str, Any]:
+        """Return what a problem is made of besides its rows and columns, with some changes."""
+        options = {
+            "centers": self.centers,
+            "kernel": self.kernel,
+            "loss": self.loss,
+            "alpha": self.alpha,
+            "features": self.features,
+            "fit_intercept": self.fit_intercept,
+            "n_outputs": self.n_outputs,
+            "total_weight": self.total_weight,
+            "null_value": self._null_value,
+            "spans": self._spans,
+            "seed": self.seed,
+        }
+        return options | changes
+
+    def _variant(self, columns: Columns | None = None, **changes: Any) -> "NystromProblem":
+        """Return the same problem with some changes, which leave the constant model as it is."""
+        return NystromProblem(self.rows, columns or self.columns, **self._options(**changes))
 
     def subsample(
         self,
@@ -209,21 +226,21 @@ class NystromProblem(Problem):
 
     @property
     def sample_rows(self) -> int:
-        """Number of rows of the sample that tells where to begin."""
+        """Number of rows of the sample that decides where to begin."""
         return max(SAMPLE_ROWS, SAMPLE_ROWS_PER_CENTER * len(self.centers))
 
-    def run_on_sample(self, function: Callable[..., Any], *arguments: Any) -> Any:
+    def run_on_sample(self, function: Callable[..., Result], *arguments: Any) -> Result | None:
         """Run ``function(problem on some of the rows, ...)`` where the rows are."""
         n = self.rows.n_counted
         if n <= WORTH_A_SAMPLE * self.sample_rows:
             return None
         index = self.rows.numbers(rows_of_sample(n, self.sample_rows, self.seed))
-        without_rows = self._variant(rows=None)
         sample = self.rows.sample(index)
         place = self.rows.place if self.rows.on_device else None
-        return self.rows.fetch(
-            self.rows.apply(_run_small, sample, without_rows, place, function, arguments)
+        result: Result | None = self.rows.apply(
+            _run_small, sample, self.columns, self._options(), place, function, arguments
         )
+        return self.rows.fetch(result)
 
     # -- where things are ---------------------------------------------------------------
 
@@ -231,11 +248,11 @@ class NystromProblem(Problem):
         columns = self.columns.restricted(subset.columns)
         return Setting(self.kernel, self.loss, columns, subset.form_weights(w))
 
-    def _own_centers(self, subset: Subset) -> Any:
+    def _own_centers(self, subset: Subset) -> Array:
         """Return the centers' columns for the matrix among centers, where that is computed."""
         return self.rows.place(self.centers.take(subset.columns, axis=1))
 
-    def _shared_centers(self, subset: Subset) -> Any:
+    def _shared_centers(self, subset: Subset) -> Array:
         """Return the centers' columns where the blocks are, the last choice remembered."""
         key = subset.columns.tobytes()
         if self._shared is None or self._shared[0] != key:
@@ -243,7 +260,7 @@ class NystromProblem(Problem):
             self._shared = (key, self.rows.share(columns))
         return self._shared[1]
 
-    def _total(self, function: Callable[..., tuple], subset: Subset, *arguments: Any) -> Any:
+    def _total(self, function: Callable[..., Sums], subset: Subset, *arguments: Any) -> Sums:
         """Return a sum over the blocks, each given the centers' columns of some weights."""
         Z = self._shared_centers(subset)
         return self.rows.total(function, Z, *arguments, width=len(self.centers))
@@ -260,12 +277,14 @@ class NystromProblem(Problem):
 
     # -- values -------------------------------------------------------------------------
 
-    @cached_property
+    @property
     def null_value(self) -> float:
         """Objective of the best constant model, from some of the rows: a scale."""
-        sample = self.rows.sample(rows_to_look_at(self.rows, NULL_ROWS))
-        arguments = (self.loss, self.fit_intercept, self.total_weight)
-        return self.rows.fetch(self.rows.apply(_null_of, sample, *arguments))
+        if self._null_value is None:
+            sample = self.rows.sample(rows_to_look_at(self.rows, NULL_ROWS))
+            arguments = (self.loss, self.fit_intercept, self.total_weight)
+            self._null_value = self.rows.fetch(self.rows.apply(_null_of, sample, *arguments))
+        return self._null_value
 
     def solve(
         self, w: np.ndarray, warm: np.ndarray | None = None, tol: float = 1e-9
@@ -279,8 +298,8 @@ class NystromProblem(Problem):
         m, constant = len(self.centers), self.loss.constant_curvature
         if warm is None or constant:
             warm = np.zeros((m + 1, self.n_outputs))
-        # A step of the weights that promises little is told from noise, and its gradient right,
-        # only where the coefficients are better than it by far: as the next step is to this one.
+        # A step of the weights that promises little stands out from noise, and its gradient is
+        # right, only where the coefficients are far more accurate: as the next step is to this one.
         enough = max(10.0 * tol * tol, 1e-12)
         descent = CoefficientDescent(
             self.rows,
@@ -342,15 +361,14 @@ class NystromProblem(Problem):
         C, b = state.inner.C, state.inner.b
         (in_v,) = self.rows.fetch(self._total(gradient_sums, subset, setting, C, b))
         in_v = to_host(in_v) + self._norm_gradient(state, subset, setting)
-        return -Chain(None, subset.first)(in_v)
+        return np.asarray(-Chain(None, subset.first)(in_v))
 
     def linearize(self, state: NystromState, penalty: np.ndarray | None = None) -> Linearization:
         """Return gradient and Gauss-Newton factor at ``state``, by one pass over the rows."""
-        last = self._linearized
-        if last is not None and last[0] is state:
-            return last[1]
         if self.convex:
             return self._linearize_primal(state, penalty)
+        if state.derived.linearization is not None:
+            return state.derived.linearization
         subset, setting, chain = self._differentiable(state)
         m, C, b = len(self.centers), state.inner.C, state.inner.b
         sums = self._total(model_sums, subset, setting, C, b, chain)
@@ -363,7 +381,7 @@ class NystromProblem(Problem):
         if self.absorbing and few and self.kernel.twice_differentiable:
             H = self._exact_hessian(state, subset, setting, chain, sums, gradient)
         model = Linearization(subset.active, gradient, _root(Q), H)
-        self._linearized = (state, model)
+        state.derived.linearization = model
         return model
 
     def _differentiable(self, state: NystromState) -> tuple[Subset, Setting, Chain]:
@@ -379,7 +397,7 @@ class NystromProblem(Problem):
         own = self._own_centers(subset)
         S, M = self.kernel.evaluate(own, own, like(setting.v, own))
         C = like(state.inner.C, own)
-        return self.alpha * to_host(self.kernel.gradient(own, own, S, M, C, C))
+        return np.asarray(self.alpha * to_host(self.kernel.gradient(own, own, S, M, C, C)))
 
     def _exact_hessian(
         self,
@@ -387,7 +405,7 @@ class NystromProblem(Problem):
         subset: Subset,
         setting: Setting,
         chain: Chain,
-        sums: Any,
+        sums: Sums,
         gradient: np.ndarray,
     ) -> np.ndarray:
         """Return the Hessian, by one more pass over the rows."""
@@ -402,7 +420,7 @@ class NystromProblem(Problem):
         ]
         parts = self.rows.apply(exact_model, sums, seconds, own, state.step, self.fit_intercept, m)
         in_v, Q = self.rows.fetch(self.rows.apply(_first_two, parts))
-        self._response = (state, parts)
+        state.derived.response = parts
         w = state.w[subset.active]
         if subset.first is None:
             own_v = self.kernel.hessian(Z, Z, S, M, c, c)
@@ -411,15 +429,15 @@ class NystromProblem(Problem):
         in_v = in_v + self.alpha * own_v
         H = Q + 4.0 * np.multiply.outer(w, w) * in_v
         H.flat[:: len(H) + 1] += gradient / w
-        return 0.5 * (H + H.T)
+        return np.asarray(0.5 * (H + H.T))
 
     def predict_warm(
         self, state: NystromState, model: Linearization, step: np.ndarray
     ) -> np.ndarray:
         """Return coefficients to start from after a small ``step`` of the weights."""
-        if self._response is None or self._response[0] is not state:
+        if state.derived.response is None:
             return state.warm
-        change = self.rows.fetch(self.rows.apply(_respond, self._response[1], step))
+        change = self.rows.fetch(self.rows.apply(_respond, state.derived.response, step))
         warm = state.warm.copy()
         warm[: len(change)] -= change
         return warm
@@ -429,17 +447,18 @@ class NystromProblem(Problem):
     def _primal_slopes(self, state: NystromState) -> np.ndarray:
         """Return ``t_j = -x_j' g / (2 alpha)``, the coefficient of a column per unit of weight.
 
-        The coefficients of the centers do not tell it for weights at zero, whose columns the
-        kernel does not see; with it the derivative in a weight is ``-alpha t_j**2`` everywhere.
+        It does not follow from the coefficients of the centers for weights at zero, whose columns
+        the kernel does not see; with it the derivative in a weight is ``-alpha t_j**2`` everywhere.
         """
         columns = self.columns.restricted(self.features.everything.columns)
         C, b = state.inner.C, state.inner.b
         sums = self._total(slope_sums, self._nonzero(state.w), state.setting, C, b, columns)
         (slopes,) = self.rows.fetch(sums)
-        return -to_host(slopes) / (2.0 * self.alpha)
+        return np.asarray(-to_host(slopes) / (2.0 * self.alpha))
 
     def _primal_gradient(self, T: np.ndarray) -> np.ndarray:
-        return Chain(None, self.features.everything.first)(-self.alpha * (T * T).sum(axis=1))
+        chain = Chain(None, self.features.everything.first)
+        return np.asarray(chain(-self.alpha * (T * T).sum(axis=1)))
 
     def _linearize_primal(self, state: NystromState, penalty: np.ndarray | None) -> Linearization:
         T = self._primal_slopes(state)
@@ -476,22 +495,22 @@ def seen_once(rows: Rows, columns: Columns) -> tuple[Rows, Columns]:
 
 def _run_small(
     sample: Sample,
-    problem: NystromProblem,
-    place: Callable[[np.ndarray], Any] | None,
-    function: Callable[..., Any],
-    arguments: tuple,
-) -> Any:
+    columns: Columns,
+    options: dict[str, Any],
+    place: Callable[[np.ndarray], Array] | None,
+    function: Callable[..., Result],
+    arguments: tuple[Any, ...],
+) -> Result | None:
     """Run a function on the problem of a sample whose rows stand for all rows.
 
     ``place`` brings the sample back to the device that all rows are on, None where there is none.
     """
     Y, s = sample.y, np.asarray(sample.s, dtype=float)
-    if problem.loss.task == "classification" and (np.ptp(Y[s > 0], axis=0) == 0).any():
+    if options["loss"].task == "classification" and (np.ptp(Y[s > 0], axis=0) == 0).any():
         return None  # a class is so rare that these rows do not have it
-    s = s * (problem.total_weight / s.sum())
+    s = s * (options["total_weight"] / s.sum())
     own = ArrayRows(sample.X, Y, s) if place is None else DeviceRows(place(sample.X), Y, s)
-    rows, columns = seen_once(own, problem.columns)
-    return function(problem._variant(rows=rows, columns=columns, n_rows=len(Y)), *arguments)
+    return function(NystromProblem(*seen_once(own, columns), **options), *arguments)
 
 
 def _null_of(sample: Sample, loss: Loss, fit_intercept: bool, total_weight: float) -> float:
@@ -503,12 +522,12 @@ def _null_of(sample: Sample, loss: Loss, fit_intercept: bool, total_weight: floa
 def _root(Q: np.ndarray) -> np.ndarray:
     """Return V with ``V'V`` the positive part of a symmetric matrix."""
     values, vectors = np.linalg.eigh(0.5 * (Q + Q.T))
-    return (vectors * np.sqrt(np.maximum(values, 0.0))).T
+    return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))).T)
 
 
-def _first_two(results: tuple) -> tuple:
+def _first_two(results: Sums) -> Sums:
     return results[:2]
 
 
-def _respond(results: tuple, step: np.ndarray) -> np.ndarray:
-    return np.einsum("mpk,p->mk", results[2], step)
+def _respond(results: Sums, step: np.ndarray) -> np.ndarray:
+    return np.asarray(np.einsum("mpk,p->mk", results[2], step))

@@ -1,11 +1,11 @@
 """Newton's method for the coefficients of centers, a pass over the rows per step."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from kernelknife._engine.data import Rows
+from kernelknife._engine.data.rows import Sums
 from kernelknife._engine.objective.coefficients import ASSUMED_CURVATURES
 from kernelknife._engine.objective.sums import (
     Setting,
@@ -16,6 +16,7 @@ from kernelknife._engine.objective.sums import (
     newton_sums,
 )
 from kernelknife._utils.arrays import to_host
+from kernelknife._utils.types import Array
 
 __all__ = ["CoefficientDescent"]
 
@@ -24,13 +25,13 @@ __all__ = ["CoefficientDescent"]
 GUESSED_CURVATURE = 1e-2
 NEWTON_PASSES = 100  # most passes over the rows per solve; three to eight are the rule
 # A step that gains this share of what it promises is taken whole. Otherwise one pass over the rows,
-# without a matrix product, tells the slope at these lengths, and the best one is taken.
+# without a matrix product, measures the slope at these lengths, and the best one is taken.
 ENOUGH_GAIN = 0.25
 STEP_LENGTHS = tuple(0.5**i for i in range(12))
 LONG_STEP = 0.5  # beyond, the next step is tried whole again
 
-# A step, where the sums are, and its summary here.
-Found = tuple[Any, StepSummary]
+# A step, which stays where the sums are, and its summary here.
+Found = tuple[Step, StepSummary]
 
 
 class CoefficientDescent:
@@ -63,9 +64,9 @@ class CoefficientDescent:
     def __init__(
         self,
         rows: Rows,
-        total: Callable[..., Any],
+        total: Callable[..., Sums],
         setting: Setting,
-        M: Any,
+        M: Array,
         alpha: float,
         fit_intercept: bool,
         total_weight: float,
@@ -78,7 +79,7 @@ class CoefficientDescent:
         self.factorizations = self.caution = 0
         self.length = 1.0  # of the last step
 
-    def run(self, enough: float) -> tuple[Any, StepSummary, float]:
+    def run(self, enough: float) -> tuple[Step, StepSummary, float]:
         """Descend until half a decrement is below a share of the value.
 
         Returns
@@ -100,7 +101,7 @@ class CoefficientDescent:
             if 0.5 * best.decrement <= enough * abs(best.value):
                 if not self.caution:
                     break
-                # A cautious step promises less than there is: ask Newton's.
+                # A cautious step promises less than there is to gain: ask for Newton's.
                 self.caution = 0
                 step, best = self._step(self.c)
                 continue

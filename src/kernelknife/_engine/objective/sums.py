@@ -13,9 +13,11 @@ import numpy as np
 
 from kernelknife._engine.data import Block
 from kernelknife._engine.data.columns import Columns
+from kernelknife._engine.data.rows import Sums
 from kernelknife._engine.objective.factors import IndefiniteKernelError
 from kernelknife._engine.objective.features import Chain
 from kernelknife._utils.arrays import (
+    Factored,
     LinAlgError,
     factorize_lower,
     gram,
@@ -25,6 +27,7 @@ from kernelknife._utils.arrays import (
     solve_factored,
     to_host,
 )
+from kernelknife._utils.types import Array
 from kernelknife.kernels import Kernel
 from kernelknife.losses import Loss
 
@@ -54,26 +57,31 @@ FLAT_CORNER = 1e-8
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """What a block needs to know to make its kernel matrix at some weights."""
+    """What a block needs to make its kernel matrix at some weights."""
 
     kernel: Kernel
     loss: Loss
     columns: Columns  # those with weight
     v: np.ndarray  # what the kernel's form takes, one number per column
 
-    def evaluate(self, block: Block, Z: Any) -> tuple:
+    def evaluate(self, block: Block, Z: Array) -> tuple[Array, Array, Array, Array]:
         """Return the block's standardized columns, the centers, the form and the kernel matrix."""
-        memory = block.memory
-        if memory is not None and block.number in memory and memory[block.number][0] is self:
-            return memory[block.number][1]
-        X = self.columns.of_block(block)
-        Z = like(Z, X)
-        result = (X, Z, *self.kernel.evaluate(X, Z, like(self.v, X)))
-        if memory is not None:
-            memory[block.number] = (self, result)
-        return result
+        # Several passes ask for the matrices of one setting, and only for those of the last one.
+        known: dict[int, Sums] = {}
+        if block.memory is not None:
+            if self not in block.memory:
+                block.memory.clear()
+            known = block.memory.setdefault(self, known)
+        if block.number not in known:
+            X = self.columns.of_block(block)
+            Z = like(Z, X)
+            known[block.number] = (X, Z, *self.kernel.evaluate(X, Z, like(self.v, X)))
+        X, Z, S, K = known[block.number]
+        return X, Z, S, K
 
-    def scores(self, block: Block, Z: Any, C: np.ndarray, b: np.ndarray) -> tuple:
+    def scores(
+        self, block: Block, Z: Array, C: np.ndarray, b: np.ndarray
+    ) -> tuple[Array, Array, Array, Array, Array, Array, Array]:
         """Return what :meth:`evaluate` does, the targets, their weights as a column, the scores."""
         X, Z, S, K = self.evaluate(block, Z)
         y, s = block.y, block.s
@@ -83,8 +91,8 @@ class Setting:
 
 
 def newton_sums(
-    block: Block, Z: Any, setting: Setting, C: Any, b: Any, assumed: float = 0.0
-) -> tuple:
+    block: Block, Z: Array, setting: Setting, C: np.ndarray, b: np.ndarray, assumed: float = 0.0
+) -> Sums:
     """Return loss, ``[K 1]' g`` and ``[K 1]' H [K 1]`` of a block, per column of scores.
 
     ``assumed`` is the least curvature of a row, as a share of the loss's bound.
@@ -114,7 +122,9 @@ def newton_sums(
     return total, slopes, xp.stack(curvatures)
 
 
-def model_sums(block: Block, Z: Any, setting: Setting, C: Any, b: Any, chain: Chain) -> tuple:
+def model_sums(
+    block: Block, Z: Array, setting: Setting, C: np.ndarray, b: np.ndarray, chain: Chain
+) -> Sums:
     """Return ``g' A``, ``A' H A`` and ``[K 1]' H A`` of a block, per column of scores."""
     X, Z, S, K, Y, s, F = setting.scores(block, Z, C, b)
     xp, loss, C = namespace(K), setting.loss, like(C, K)
@@ -129,7 +139,9 @@ def model_sums(block: Block, Z: Any, setting: Setting, C: Any, b: Any, chain: Ch
     return gradient, xp.stack(squares), xp.stack(crosses)
 
 
-def slope_sums(block: Block, Z: Any, setting: Setting, C: Any, b: Any, columns: Columns) -> tuple:
+def slope_sums(
+    block: Block, Z: Array, setting: Setting, C: np.ndarray, b: np.ndarray, columns: Columns
+) -> Sums:
     """Return ``X' G`` of a block, over columns that need not have a weight."""
     *_, Y, s, F = setting.scores(block, Z, C, b)
     G = s * setting.loss.gradient(Y, F)
@@ -138,14 +150,14 @@ def slope_sums(block: Block, Z: Any, setting: Setting, C: Any, b: Any, columns: 
 
 def primal_sums(
     block: Block,
-    Z: Any,
+    Z: Array,
     setting: Setting,
-    C: Any,
-    b: Any,
+    C: np.ndarray,
+    b: np.ndarray,
     columns: Columns,
     T: np.ndarray,
     chain: Chain,
-) -> tuple:
+) -> Sums:
     """Return :func:`model_sums` of a linear kernel, where ``A_j = x_j t_j``."""
     _, _, _, K, Y, s, F = setting.scores(block, Z, C, b)
     xp = namespace(K)
@@ -160,7 +172,9 @@ def primal_sums(
     return 0.0 * xp.sum(squares[0], axis=0), xp.stack(squares), xp.stack(crosses)
 
 
-def second_sums(block: Block, Z: Any, setting: Setting, C: Any, b: Any, chain: Chain) -> tuple:
+def second_sums(
+    block: Block, Z: Array, setting: Setting, C: np.ndarray, b: np.ndarray, chain: Chain
+) -> Sums:
     """Return what the exact Hessian adds: second derivatives of K, and ``(dK/dw_j)' g``."""
     X, Z, S, K, Y, s, F = setting.scores(block, Z, C, b)
     xp, C = namespace(K), like(C, K)
@@ -173,22 +187,27 @@ def second_sums(block: Block, Z: Any, setting: Setting, C: Any, b: Any, chain: C
     return kernel.grouped_hessian(X, Z, S, K, G, C, chain.first), xp.stack(turned)
 
 
-def gradient_sums(block: Block, Z: Any, setting: Setting, C: Any, b: Any) -> tuple:
+def gradient_sums(block: Block, Z: Array, setting: Setting, C: np.ndarray, b: np.ndarray) -> Sums:
     """Return ``sum_i g_i (dK/dv_j c)_i`` of a block."""
     X, Z, S, K, Y, s, F = setting.scores(block, Z, C, b)
     G = s * setting.loss.gradient(Y, F)
     return (setting.kernel.gradient(X, Z, S, K, G, like(C, K)),)
 
 
-def loss_sums(block: Block, Z: Any, setting: Setting, C: Any, b: Any) -> tuple:
+def loss_sums(block: Block, Z: Array, setting: Setting, C: np.ndarray, b: np.ndarray) -> Sums:
     """Return the loss of a block."""
     *_, Y, s, F = setting.scores(block, Z, C, b)
     return (namespace(F).sum(s * setting.loss.value(Y, F)),)
 
 
 def line_sums(
-    block: Block, Z: Any, setting: Setting, c: Any, step: Any, lengths: tuple[float, ...]
-) -> tuple:
+    block: Block,
+    Z: Array,
+    setting: Setting,
+    c: np.ndarray,
+    step: np.ndarray,
+    lengths: tuple[float, ...],
+) -> Sums:
     """Return the slopes of a block's loss along a step of the coefficients, at some lengths."""
     *_, K, Y, s, F = setting.scores(block, Z, c[:-1], c[-1])
     xp, loss = namespace(K), setting.loss
@@ -214,9 +233,9 @@ class Step:
     """A Newton step of the coefficients, kept where the sums are."""
 
     summary: StepSummary
-    factors: list
+    factors: list[Factored]
 
-    def factor(self, q: int) -> Any:
+    def factor(self, q: int) -> Factored:
         """Return the factorization of a column of scores; constant curvature has one for all."""
         return self.factors[min(q, len(self.factors) - 1)]
 
@@ -225,16 +244,16 @@ class Step:
         return self.summary
 
 
-def norm_matrix(own: Any, setting: Setting, ridge: float) -> Any:
+def norm_matrix(own: Array, setting: Setting, ridge: float) -> Array:
     """Return the matrix of the model's norm: ``K(Z, Z)`` and a ridge."""
     M = setting.kernel(own, own, like(setting.v, own))
     return M + ridge * namespace(M).eye(M.shape[0], dtype=M.dtype, **_device(M))
 
 
-def _with_curved_intercept(curvature: Any, loss_scale: float) -> Any:
+def _with_curved_intercept(curvature: Array, loss_scale: float) -> Array:
     """Return the curvature with some for the intercept, where no row of the loss is curved.
 
-    The step of the intercept is then a guess, which the descent shortens if it has to.
+    The step of the intercept is then a rough estimate, which the descent shortens if necessary.
     """
     xp = namespace(curvature)
     if float(curvature[-1, -1]) > FLAT_CORNER * loss_scale:
@@ -245,8 +264,8 @@ def _with_curved_intercept(curvature: Any, loss_scale: float) -> Any:
 
 
 def newton_step(
-    sums: tuple,
-    M: Any,
+    sums: Sums,
+    M: Array,
     alpha: float,
     coefficients: np.ndarray,
     fit_intercept: bool,
@@ -261,7 +280,8 @@ def newton_step(
     size = m + 1 if fit_intercept else m
     edge = xp.zeros_like(c[m:, :])
     slope = (slopes + 2.0 * alpha * xp.concat([Mc, edge], axis=0))[:size, :]
-    factors, steps = [], []
+    factors: list[Factored] = []
+    steps = []
     for q in range(k):
         if q < curvatures.shape[0]:
             curvature = curvatures[q, :size, :size]
@@ -286,11 +306,11 @@ def newton_step(
     return Step(summary, factors)
 
 
-def _dot(a: Any, b: Any) -> float:
+def _dot(a: Array, b: Array) -> float:
     return float(namespace(a).sum(a * b))
 
 
-def factorize(curvature: Any, M: Any, alpha: float) -> Any:
+def factorize(curvature: Array, M: Array, alpha: float) -> Factored:
     """Factorize ``[K 1]' H [K 1] + 2 alpha M``, given by its lower triangle."""
     xp, m, size = namespace(curvature), M.shape[0], curvature.shape[0]
     A = curvature[:m, :m] + 2.0 * alpha * M
@@ -312,7 +332,9 @@ def factorize(curvature: Any, M: Any, alpha: float) -> Any:
         ) from None
 
 
-def reduced_model(sums: tuple, step: Step, fit_intercept: bool, m: int) -> tuple:
+def reduced_model(
+    sums: Sums, step: Step, fit_intercept: bool, m: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Return gradient and Gauss-Newton matrix with the coefficients eliminated."""
     gradient, squares, crosses = sums
     size = m + 1 if fit_intercept else m
@@ -324,8 +346,8 @@ def reduced_model(sums: tuple, step: Step, fit_intercept: bool, m: int) -> tuple
 
 
 def exact_model(
-    sums: tuple, seconds: tuple, own: list, step: Step, fit_intercept: bool, m: int
-) -> tuple:
+    sums: Sums, seconds: Sums, own: list[np.ndarray], step: Step, fit_intercept: bool, m: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the Hessian's part that is not diagonal, and how coefficients respond.
 
     ``own`` holds ``2 alpha (dM/dw_j) c`` per column of scores, m x p.
@@ -343,6 +365,6 @@ def exact_model(
     return to_host(in_v), Q, np.stack(responses, axis=2)
 
 
-def _device(x: Any) -> dict:
+def _device(x: Array) -> dict[str, Any]:
     """Return the device of an array as a keyword, none for NumPy."""
     return {} if isinstance(x, np.ndarray) else {"device": x.device}

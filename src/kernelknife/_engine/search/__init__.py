@@ -1,7 +1,4 @@
-"""Loops over solvers: starts, paths, relaxed models, an exact number of features.
-
-They know problems and solvers, and nothing of estimators.
-"""
+"""Loops over solvers: starts, paths, relaxed models, an exact number of features."""
 
 from kernelknife._engine.search.count import solve_for_count, solve_for_support
 from kernelknife._engine.search.grid import sparsest_state
@@ -17,6 +14,7 @@ from kernelknife._engine.search.starts import (
     empty_state,
     find_weights,
     make_starts,
+    product_rows,
     scaled_weights,
 )
 
@@ -31,6 +29,7 @@ __all__ = [
     "fixed_weights",
     "follow_path",
     "make_starts",
+    "product_rows",
     "rank_features",
     "refit_without_penalty",
     "scaled_weights",

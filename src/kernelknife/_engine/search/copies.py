@@ -37,8 +37,8 @@ def find_copies(problem: Problem) -> np.ndarray:
 
 def _equal_columns(Z: np.ndarray) -> np.ndarray:
     """Return for every column the first one that equals it up to sign, or itself."""
-    # Equal columns have equal products with any vector, up to sign: in the order of these they
-    # stand side by side.
+    # Equal columns have equal products with any vector, up to sign: sorted by these they are
+    # neighbors.
     probe = np.random.default_rng(0).normal(size=len(Z))
     image = np.abs(probe @ Z)
     order = np.argsort(image, kind="stable")

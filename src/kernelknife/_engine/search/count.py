@@ -1,4 +1,4 @@
-"""A solution with exactly so many features, from the neighborhood of a path."""
+"""A solution with an exact number of features, from the neighborhood of a path."""
 
 from dataclasses import replace
 
@@ -24,11 +24,11 @@ def solve_for_count(problem: Problem, solver: Solver, trace: Trace, n_select: in
     counts = np.array([np.count_nonzero(point.w) for point in trace.points])
     exact = np.flatnonzero(counts == n_select)
     if len(exact):
-        return trace.points[exact[0]]
+        return trace.points[int(exact[0])]
     # As with an exact number, the smallest penalty at which that many are left.
     more = counts[counts > n_select]
     origin = trace.points[int(np.argmax(counts == more.min())) if len(more) else 0]
-    # Features that the path does not have come in by the same order that ranks them.
+    # Features that the path does not have are added in the order in which they are ranked.
     order = np.lexsort((-trace.tie_break, -origin.w))
     kept = order[:n_select]
     start = np.zeros_like(origin.w)
@@ -47,7 +47,7 @@ def solve_for_support(
     solution = _keep_all(problem.restricted(kept), solver, start[kept], sparsity)
     w = np.zeros_like(start)
     w[kept] = solution.w
-    return replace(solution, w=w, state=None, left_at=None)
+    return replace(solution, w=w, warm=None, left_at=None)
 
 
 def _keep_all(problem: Problem, solver: Solver, start: np.ndarray, sparsity: float) -> Solution:
@@ -61,7 +61,7 @@ def _keep_all(problem: Problem, solver: Solver, start: np.ndarray, sparsity: flo
             break
         lower = sparsity > NO_PENALTY * problem.null_value
         sparsity = sparsity / PENALTY_FACTOR if lower else 0.0
-    # Even without a penalty one of them has no use; it stays at its starting weight.
+    # Even without a penalty one of them is useless; it stays at its starting weight.
     state = problem.solve(np.where(solution.w > 0, solution.w, start))
     gradient = problem.gradient(state)
     everything = np.arange(problem.n_weights)

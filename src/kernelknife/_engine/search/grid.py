@@ -1,7 +1,7 @@
 """Placing the points of a path: from no penalty to where the last feature leaves.
 
-A few loose solutions, each at a penalty below which the one before says that features stay, tell
-where features leave and where the last one does.
+A sweep of a few loose solutions finds out where features leave and where the last one does. Each
+is at a penalty up to which, by the one before, some features stay.
 """
 
 from dataclasses import dataclass
@@ -14,28 +14,58 @@ from kernelknife._engine.solvers import Solution, Solver
 
 __all__ = [
     "PathStart",
-    "is_alive",
+    "can_lose_features",
     "penalties_beyond",
     "place_convex_points",
     "place_points",
     "sparsest_state",
 ]
 
-SMALLEST_PENALTY = 1e-3  # smallest positive one, as a share of the constant model's objective
-CONVEX_FACTOR = 8.0  # between two penalties of the sweep of a convex problem
-MOST_SOLUTIONS = 10  # of the sweep; four to six are the rule
-NEAR_THE_END = 1.15  # the end is near where the next penalty is less than this factor away
-PAST_THE_END = 1.02  # factor by which the last point lies beyond the estimate of the end
-LEAST_GROWTH = 1.01  # factor by which the sweep's penalties grow at least
-# Two loose steps per penalty: the sweep only has to tell roughly where features leave.
-SWEEP_TOL, SWEEP_STEPS = 1e-2, 2
-# Where a path turns out longer than its grid it goes on in steps of a tenth, for so many points.
-EXTENSION_FACTOR, EXTENSION_POINTS = 1.1, 50
+
+@dataclass(frozen=True)
+class SweepConstants:
+    """How the sweep goes, and what a path does past its end.
+
+    benchmarks/path_cost.py counts the factorizations, those of the sweep included.
+
+    Attributes
+    ----------
+    smallest : float
+        Smallest positive penalty, as a share of the constant model's objective.
+    most : int
+        Solutions of the sweep, at most; four to six are the rule.
+    tol, steps : float, int
+        Two loose steps per penalty, because a rough idea of where features leave is enough.
+    least_growth : float
+        Factor by which the penalties grow at least.
+    convex_factor : float
+        Factor between two penalties where the problem is convex.
+    near_end : float
+        The end is near where the next penalty is less than this factor away.
+    past_end : float
+        Factor by which the last point lies beyond the estimate of the end.
+    extension_factor, extension_points : float, int
+        Where a path turns out longer than its grid it goes on in steps of a tenth.
+    """
+
+    smallest: float = 1e-3
+    most: int = 10
+    tol: float = 1e-2
+    steps: int = 2
+    least_growth: float = 1.01
+    convex_factor: float = 8.0
+    near_end: float = 1.15
+    past_end: float = 1.02
+    extension_factor: float = 1.1
+    extension_points: int = 50
+
+
+SWEEP = SweepConstants()
 
 
 def penalties_beyond(last: float) -> np.ndarray:
     """Return penalties past the end of a grid, for a path that turns out longer."""
-    return last * EXTENSION_FACTOR ** np.arange(1, EXTENSION_POINTS + 1)
+    return last * SWEEP.extension_factor ** np.arange(1, SWEEP.extension_points + 1)
 
 
 @dataclass(frozen=True)
@@ -70,27 +100,27 @@ def place_points(
         return np.zeros(1), 0
     first, probe, spent = chosen.first, chosen.probe, 0
     counts = [(0.0, int(np.count_nonzero(first.w)))]
-    here, lowest = first, SMALLEST_PENALTY * problem.null_value
-    if probe is not None and is_alive(problem, probe):
+    here, lowest = first, SWEEP.smallest * problem.null_value
+    if probe is not None and can_lose_features(problem, probe):
         counts.append((probe.sparsity, int(np.count_nonzero(probe.w))))
         here = probe
     ceiling, factorizations = _empty_objective(problem, first)
     spent += factorizations
-    for _ in range(MOST_SOLUTIONS):
+    for _ in range(SWEEP.most):
         end = max(penalty_lower_bound(problem, here, ceiling), lowest)
         solution, factorizations = _coarse_solve(problem, solver, here, end)
         spent += factorizations
-        if not is_alive(problem, solution):
+        if not can_lose_features(problem, solution):
             break
         counts.append((end, int(np.count_nonzero(solution.w))))
-        near, here = end < NEAR_THE_END * here.sparsity, solution
+        near, here = end < SWEEP.near_end * here.sparsity, solution
         if near:
-            end = PAST_THE_END * penalty_lower_bound(problem, here, ceiling)
+            end = SWEEP.past_end * penalty_lower_bound(problem, here, ceiling)
             break
     # The last ones leave together as a rule: not all of their points belong right before the end.
-    counts = [(sparsity, count) for sparsity, count in counts if NEAR_THE_END * sparsity < end]
+    counts = [(sparsity, count) for sparsity, count in counts if SWEEP.near_end * sparsity < end]
     counts.append((end, 0))
-    return _spread_points(counts, lowest / CONVEX_FACTOR, n_points), spent
+    return _spread_points(counts, lowest / SWEEP.convex_factor, n_points), spent
 
 
 def place_convex_points(
@@ -108,16 +138,16 @@ def place_convex_points(
     costly = problem.costs > 0
     gains = -problem.gradient(here.state)[costly] / problem.costs[costly]
     top = float(gains.max(initial=0.0)) or problem.null_value
-    loose = solver.loosened(SWEEP_TOL)
+    loose = solver.loosened(SWEEP.tol)
     counts = [(top * (1.0 + 1e-9), 0)]
-    lowest = min(SMALLEST_PENALTY * problem.null_value, top / CONVEX_FACTOR)
+    lowest = min(SWEEP.smallest * problem.null_value, top / SWEEP.convex_factor)
     while counts[-1][0] > lowest:
-        sparsity = max(counts[-1][0] / CONVEX_FACTOR, lowest)
+        sparsity = max(counts[-1][0] / SWEEP.convex_factor, lowest)
         here = loose.solve(problem, here.damped_at_most(1.0), sparsity)
         spent += here.n_factorizations
         counts.append((sparsity, int(np.count_nonzero(here.w))))
     counts.reverse()
-    return _spread_points(counts, lowest / CONVEX_FACTOR, n_points), spent
+    return _spread_points(counts, lowest / SWEEP.convex_factor, n_points), spent
 
 
 def sparsest_state(problem: Problem) -> State:
@@ -125,10 +155,11 @@ def sparsest_state(problem: Problem) -> State:
     return problem.solve((problem.costs == 0).astype(float))
 
 
-def is_alive(problem: Problem, solution: Solution) -> bool:
+def can_lose_features(problem: Problem, solution: Solution) -> bool:
     """Whether a feature is left that a larger penalty could still drive out."""
     free = problem.costs == 0
-    # A convex problem has no dead branches: few updates per point may lag behind the penalty.
+    # The objective of a convex problem is above the empty model's only where few updates per point
+    # lag behind the penalty.
     worth = problem.convex or free.any() or solution.objective < problem.null_value
     return bool(solution.w[~free].any() and worth)
 
@@ -142,11 +173,11 @@ def penalty_lower_bound(problem: Problem, solution: Solution, ceiling: float) ->
     slope = float(problem.costs @ solution.w)
     rise = ceiling - solution.objective
     further = rise / slope if rise > 0.0 < slope else 0.0
-    return max(solution.sparsity + further, LEAST_GROWTH * solution.sparsity)
+    return max(solution.sparsity + further, SWEEP.least_growth * solution.sparsity)
 
 
 def _empty_objective(problem: Problem, first: Solution) -> tuple[float, int]:
-    """Return the objective once all features that cost something are out, and the factorizations it took.
+    """Return the objective without the features that cost something, and the factorizations spent.
 
     Where some cost nothing it is an estimate, with their weights as they are without a penalty.
     """
@@ -163,13 +194,13 @@ def _empty_objective(problem: Problem, first: Solution) -> tuple[float, int]:
 def _coarse_solve(
     problem: Problem, solver: Solver, here: Solution, sparsity: float
 ) -> tuple[Solution, int]:
-    """Take few loose steps at a larger penalty; return the solution and the factorizations it took."""
+    """Take few loose steps at a larger penalty; return the solution and the factorizations."""
     begun = here.damped_at_most(1.0)
-    solution = solver.loosened(SWEEP_TOL, SWEEP_STEPS).solve(problem, begun, sparsity)
+    solution = solver.loosened(SWEEP.tol, SWEEP.steps).solve(problem, begun, sparsity)
     spent = solution.n_factorizations
-    if not is_alive(problem, solution) and solution.w.any():
+    if not can_lose_features(problem, solution) and solution.w.any():
         # Few steps after a jump of the penalty may stand above the empty model.
-        loose = solver.loosened(SWEEP_TOL)
+        loose = solver.loosened(SWEEP.tol)
         solution = loose.solve(problem, solution.without_memory(), sparsity)
         spent += solution.n_factorizations
     return solution, spent

@@ -12,7 +12,7 @@ import numpy as np
 from kernelknife._engine.objective import IndefiniteKernelError, Problem
 from kernelknife._engine.search.grid import (
     PathStart,
-    is_alive,
+    can_lose_features,
     penalties_beyond,
     place_convex_points,
     place_points,
@@ -20,17 +20,38 @@ from kernelknife._engine.search.grid import (
 )
 from kernelknife._engine.search.starts import Start, StartSettings, empty_state, make_starts, relax
 from kernelknife._engine.solvers import Solution, Solver
-from kernelknife._utils.progress import SILENT, Task
+from kernelknife._utils.progress import SILENT, Progress
 
 __all__ = ["Trace", "choose_start", "follow_path", "rank_features"]
 
-# The penalty at which starts are compared, as a share of the constant model's objective: one
-# at which features of moderate strength still count. At zero penalty noise can fit as well as
-# signal does. The comparison is loose, and starts within a tie count as equal.
-PROBE, PROBE_TOL, PROBE_TIE = 0.03, 1e-2, 2e-2
-# Features that come back for a second chance: so many times as many as are left, at this share of
-# their mean weight. Most of them leave again.
-TAKEN_BACK, WEIGHT_BACK = 3, 0.6
+
+@dataclass(frozen=True)
+class PathConstants:
+    """How a path chooses its start, and how a multimodal one is corrected.
+
+    What they find is measured by benchmarks/recovery.py.
+
+    Attributes
+    ----------
+    probe : float
+        The penalty at which starts are compared, as a share of the constant model's objective: one
+        at which features of moderate strength still count. Without a penalty noise can fit as well
+        as signal does. There, too, a multimodal path gets its second chance.
+    probe_tol, tie : float
+        The comparison is loose, and starts whose objectives differ by less than a tie are equal.
+    taken_back, weight_back : int, float
+        Features that come back for a second chance: this multiple of those that remain, at this
+        share of their mean weight. Most of them leave again.
+    """
+
+    probe: float = 0.03
+    probe_tol: float = 1e-2
+    tie: float = 2e-2
+    taken_back: int = 3
+    weight_back: float = 0.6
+
+
+PATH = PathConstants()
 
 
 @dataclass(frozen=True)
@@ -59,7 +80,7 @@ class Trace:
 
 
 def rank_features(weights: np.ndarray, tie_break: np.ndarray | None = None) -> np.ndarray:
-    """Rank features by how long they survive along a path.
+    """Rank features by the reverse of their elimination order along a path.
 
     Parameters
     ----------
@@ -70,11 +91,11 @@ def rank_features(weights: np.ndarray, tie_break: np.ndarray | None = None) -> n
     Returns
     -------
     ndarray of int of shape (n_weights,)
-        1 for the one that survives longest; ties go to the larger last weight. The position of
-        a column decides only between columns that are copies of each other.
+        1 for the one that remains active longest; ties go to the larger last weight. The position
+        of a column decides only between columns that are copies of each other.
     """
-    alive = weights > 0
-    last = np.where(alive.any(axis=0), len(weights) - 1 - np.argmax(alive[::-1], axis=0), -1)
+    active = weights > 0
+    last = np.where(active.any(axis=0), len(weights) - 1 - np.argmax(active[::-1], axis=0), -1)
     final = weights[np.maximum(last, 0), np.arange(weights.shape[1])]
     later = np.zeros(weights.shape[1]) if tie_break is None else tie_break
     ranking = np.empty(weights.shape[1], dtype=int)
@@ -84,7 +105,7 @@ def rank_features(weights: np.ndarray, tie_break: np.ndarray | None = None) -> n
 
 def choose_start(problem: Problem, solver: Solver, starts: list[Start]) -> PathStart:
     """Return the start whose relaxed weights do best at a moderate penalty."""
-    loose = solver.loosened(PROBE_TOL)
+    loose = solver.loosened(PATH.probe_tol)
     candidates: list[tuple[Start, Solution, Solution]] = []
     spent, failure = 0, None
     for start in starts:
@@ -96,14 +117,14 @@ def choose_start(problem: Problem, solver: Solver, starts: list[Start]) -> PathS
         spent += start.factorizations + first.n_factorizations
         if len(starts) == 1:
             return PathStart(start, first, None, spent)
-        probe = loose.solve(problem, first.without_memory(), PROBE * problem.null_value)
+        probe = loose.solve(problem, first.without_memory(), PATH.probe * problem.null_value)
         spent += probe.n_factorizations
         candidates.append((start, first, probe))
     if not candidates:
         raise failure or ValueError("There is no start to choose from.")
     # Starts that do equally well there differ in how much else they have found.
     best = min(probe.objective for *_, probe in candidates)
-    equal = [entry for entry in candidates if entry[2].objective <= (1.0 + PROBE_TIE) * best]
+    equal = [entry for entry in candidates if entry[2].objective <= (1.0 + PATH.tie) * best]
     return PathStart(*min(equal, key=lambda entry: entry[1].objective), spent)
 
 
@@ -115,7 +136,7 @@ def follow_path(
     *,
     updates_per_point: int | None = None,
     begin: Start | None = None,
-    task: Task = SILENT,
+    progress: Progress = SILENT,
 ) -> Trace:
     """Follow the weights from no penalty until all are zero.
 
@@ -130,18 +151,17 @@ def follow_path(
         Steps of the solver per point; None solves every point to its tolerance.
     begin : Start, default=None
         Where to begin; None makes the starts that the settings ask for and takes the best.
-    task : Task
+    progress : Progress
         Parent of the progress reports.
     """
     starts = [begin] if begin is not None else _find_starts(problem, solver, settings)
     if problem.convex and updates_per_point is None:
-        trace = _follow_convex(problem, solver, starts, sparsities, task)
+        trace = _follow_convex(problem, solver, starts, sparsities, progress)
     else:
         step = solver
         if updates_per_point is not None:
             step = solver.loosened(solver.tol, updates_per_point)
-        trace = _follow_up(problem, solver, step, starts, sparsities, task)
-    problem.forget()
+        trace = _follow_up(problem, solver, step, starts, sparsities, progress)
     return trace
 
 
@@ -163,7 +183,7 @@ def _follow_up(
     step: Solver,
     starts: list[Start],
     sparsities: int | np.ndarray,
-    task: Task,
+    progress: Progress,
 ) -> Trace:
     """Raise the penalty from zero, each point starting from the one before."""
     chosen = choose_start(problem, solver, starts)
@@ -176,11 +196,12 @@ def _follow_up(
         grid, extends = np.asarray(sparsities, dtype=float), False
     costs_nothing = (problem.costs == 0).any()
     nothing = None if problem.convex or costs_nothing else empty_state(problem)
+    spent += 0 if nothing is None else nothing.inner.factorizations
     points: list[Solution] = []
     here = chosen.first
-    second_chance = PROBE * problem.null_value if problem.kernel.multimodal else np.inf
+    second_chance = PATH.probe * problem.null_value if problem.kernel.multimodal else np.inf
     for sparsity in _extended(grid, extends):
-        with task.subtask("point"):
+        with progress.subtask("point"):
             here = step.solve(problem, here.damped_at_most(1.0), float(sparsity))
             if sparsity >= second_chance:
                 here = _with_second_chance(problem, step, chosen.first, here)
@@ -190,10 +211,10 @@ def _follow_up(
             here = here.emptied(nothing)
         spent += here.n_factorizations
         points.append(here.without_state())
-        if task.stopped or (len(points) >= len(grid) and not extends):
+        if progress.stopped or (len(points) >= len(grid) and not extends):
             break
         # Where zero is not absorbing, few updates may overshoot and come back.
-        if not problem.convex and not is_alive(problem, here) and sparsity > 0:
+        if not problem.convex and not can_lose_features(problem, here) and sparsity > 0:
             break
     ranks = _tie_break(problem, chosen.first)
     begun = replace(chosen.start, factorizations=0)
@@ -205,10 +226,10 @@ def _with_second_chance(
 ) -> Solution:
     """Return a point of a path, or a better one at the same penalty.
 
-    On the way up weights follow the valley that they are in. Where the objective has many, small
-    penalties drive out features that are worth more later than some of those that are left. Two
-    other ways to the same penalty are tried, and the lowest end counts: to apply it at once to the
-    weights that the path began with, and to take back features that are gone.
+    As the penalty rises, weights stay near the local minimum that they are in. Where there are
+    many, small penalties drive out features that are worth more later than some of those that are
+    left. Two other ways to the same penalty are tried, and the lowest objective counts: to apply it
+    at once to the weights that the path began with, and to take back features that are gone.
     """
     at_once = step.solve(problem, first.without_memory(), here.sparsity)
     ends = [here, at_once]
@@ -223,15 +244,15 @@ def _with_second_chance(
 def _take_back(problem: Problem, here: Solution) -> np.ndarray:
     """Return the weights with those features back that would help the model most.
 
-    One half of a pair is often left, and the gradient of the model that has it points at the
-    other half.
+    Often one of two interacting features is left, and by the gradient of the model that has it the
+    other one would help most.
     """
     w = here.w.copy()
     left, gone = np.flatnonzero(w), np.flatnonzero(w == 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         help_ = problem.potential(here.state)[gone] / problem.costs[gone]
-    back = gone[np.argsort(-help_, kind="stable")[: TAKEN_BACK * len(left)]]
-    w[back] = WEIGHT_BACK * w[left].mean()
+    back = gone[np.argsort(-help_, kind="stable")[: PATH.taken_back * len(left)]]
+    w[back] = PATH.weight_back * w[left].mean()
     return w
 
 
@@ -256,12 +277,12 @@ def _follow_convex(
     solver: Solver,
     starts: list[Start],
     sparsities: int | np.ndarray,
-    task: Task,
+    progress: Progress,
 ) -> Trace:
     """Follow a convex problem from where nothing is left down to no penalty.
 
     Its solutions do not depend on where they are approached from, and on this side few weights
-    are in play.
+    are active.
     """
     nothing = sparsest_state(problem)
     spent = nothing.inner.factorizations
@@ -273,7 +294,7 @@ def _follow_convex(
         grid = np.asarray(sparsities, dtype=float)
     points: list[Solution] = []
     for sparsity in grid[::-1]:
-        with task.subtask("point"):
+        with progress.subtask("point"):
             if sparsity > 0:
                 here = solver.solve(problem, here.damped_at_most(1.0), float(sparsity))
             else:
@@ -284,10 +305,10 @@ def _follow_convex(
                 here = solver.solve(problem, begun.damped_at_most(1.0), 0.0)
         spent += here.n_factorizations
         points.append(here.without_state())
-        if task.stopped:
+        if progress.stopped:
             break
     points.reverse()
-    # As on the way up, what lies past the last feature is not part of the path.
+    # As with rising penalties, what lies past the last feature is not part of the path.
     costly = problem.costs > 0
     empty = [i for i, p in enumerate(points) if p.sparsity > 0 and not p.w[costly].any()]
     if empty:

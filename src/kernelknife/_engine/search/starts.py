@@ -8,7 +8,6 @@ of 12 trials, without it in none.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -28,6 +27,7 @@ __all__ = [
     "find_weights",
     "laplace_weights",
     "make_starts",
+    "product_rows",
     "product_weights",
     "relax",
     "scaled_weights",
@@ -36,22 +36,70 @@ __all__ = [
 ]
 
 RELAX_TOL = 1e-3  # of a descent without penalty: a penalty moves the weights on anyway
-# The penalties, as shares of the last one, over which a multimodal kernel is tried a second time. At
-# once the full penalty drove out true features of the polynomial kernel in 8 of 108 settings.
+# The penalties, as shares of the last one, over which a multimodal kernel is solved a second time.
+# Applied at once, the full penalty drove out true features of the polynomial kernel in 8 of 108
+# settings.
 RAISED = (1 / 64, 1 / 16, 1 / 4)
-# The Laplace start: its penalty, as a share of the constant model's objective, leaves a few
-# dozen features; a few steps with all features, then more with those that are left, loosely.
-LAPLACE_SPARSITY = 0.01
-LAPLACE_FIRST_STEPS, LAPLACE_STEPS = 4, 25
-LAPLACE_TOL = 1e-2
-LAPLACE_ROWS = 500  # this kernel costs n**2 p elementary steps, no matrix product
-# The start of kernels that add up effects: two penalties, as shares of the constant model's
-# objective, the smaller one for weights that find their place; loosely, and without the weights
-# that stay small beside the largest.
-SURROGATE_SPARSITIES, SURROGATE_STEPS, SURROGATE_TOL, SURROGATE_CUT = (0.01, 0.1), 25, 1e-2, 0.05
-SURROGATE_ROWS = 1000  # a start need not see all rows
-SURELY_BELOW = 0.95  # share of the constant model's objective that its estimate cannot be off by
-PRODUCT_ROWS = 2000  # more rows do not make a product of features clearer, only dearer
+# Penalty per row up to which kernels of effects are tried from equal weights, too. With
+# sin(2 a) b + c in 60 rows and 5 columns, 20 of 30 fits without a penalty ended more than 1 % above
+# these, and none from 0.005 per row on.
+SMALL_PENALTY = 0.005
+# Rows used to search for products of features; more cost time and change nothing.
+PRODUCT_ROWS = 2000
+
+
+@dataclass(frozen=True)
+class LaplaceConstants:
+    """The start that is found with the Laplace kernel.
+
+    How often true features are found from it is measured by benchmarks/recovery.py.
+
+    Attributes
+    ----------
+    sparsity : float
+        Penalty, as a share of the constant model's objective, which leaves a few dozen features.
+    first_steps, steps : int
+        Steps with all features, and with those that are left then.
+    tol : float
+    rows : int
+        This kernel takes n**2 p elementary steps, and no matrix product does the same.
+    """
+
+    sparsity: float = 0.01
+    first_steps: int = 4
+    steps: int = 25
+    tol: float = 1e-2
+    rows: int = 500
+
+
+@dataclass(frozen=True)
+class SurrogateConstants:
+    """The start of kernels that add up effects: a surrogate whose weights enter linearly.
+
+    How often true features are found from it is measured by benchmarks/recovery.py and
+    benchmarks/separate_effects.py.
+
+    Attributes
+    ----------
+    sparsities : tuple of float
+        Penalties, as shares of the constant model's objective: with the first, weights settle,
+        with the second, noise leaves.
+    steps : int
+    tol : float
+    cut : float
+        Weights below this share of the largest are left out.
+    rows : int
+        A start need not see all rows.
+    """
+
+    sparsities: tuple[float, ...] = (0.01, 0.1)
+    steps: int = 25
+    tol: float = 1e-2
+    cut: float = 0.05
+    rows: int = 1000
+
+
+LAPLACE, SURROGATE = LaplaceConstants(), SurrogateConstants()
 
 
 @dataclass(frozen=True)
@@ -71,9 +119,9 @@ class StartSettings:
     Attributes
     ----------
     start : {"auto", "scaled", "laplace"} or ndarray of shape (n_weights,)
-        "auto" is the scaled and the Laplace start, and a third one where products of
-        features tell something that the Laplace start has missed; or the scaled one alone
-        where the problem is convex.
+        "auto" is the scaled and the Laplace start, and a third one where products of features are
+        correlated with the target that the Laplace start has missed; with kernels that add up
+        effects the surrogate in their place; or the scaled one alone where the problem is convex.
     n_starts : int
         Number of random starts to add.
     seed : int or None
@@ -92,31 +140,31 @@ def scaled_weights(problem: Problem) -> np.ndarray:
 
 
 def _scaled_weight(problem: Problem, n_columns: int) -> float:
-    """Return the equal weight of so many columns for which that squared distance is 1."""
+    """Return the equal weight of ``n_columns`` columns for which that squared distance is 1."""
     v = 0.5 / n_columns
     return float(np.sqrt(v)) if problem.absorbing else v
 
 
 def laplace_weights(problem: Problem, seed: int | None = None) -> tuple[np.ndarray | None, int]:
-    """Return weights found with the Laplace kernel, whose landscape is far kinder.
+    """Return weights found with the Laplace kernel, whose objective has far fewer local minima.
 
     They are scaled so that two typical rows have a weighted squared distance of 1, and come with
     the factorizations spent; None where the Laplace kernel keeps nothing.
     """
     # A start need not be exact, and single precision is twice as fast here.
-    twin = problem.subsample(LAPLACE_ROWS, seed, kernel=Laplace(), single=True)
-    sparsity = LAPLACE_SPARSITY * twin.null_value
-    solver = Eliminate(max_iter=LAPLACE_FIRST_STEPS, tol=LAPLACE_TOL, prune=False)
+    sample = problem.subsample(LAPLACE.rows, seed, kernel=Laplace(), single=True)
+    sparsity = LAPLACE.sparsity * sample.null_value
+    solver = Eliminate(max_iter=LAPLACE.first_steps, tol=LAPLACE.tol, prune=False)
     # The first step of this kernel can be damped as if it followed another: it never overshoots.
-    first = twin.solve(np.full(twin.n_weights, 1.0 / twin.n_columns))
+    first = sample.solve(np.full(sample.n_weights, 1.0 / sample.n_columns))
     begun = Solution.at(first, sparsity, first.smooth, damping=1.0)
-    result = solver.solve(twin, begun, sparsity)
+    result = solver.solve(sample, begun, sparsity)
     w, factorizations = result.w, first.inner.factorizations + result.n_factorizations
     kept = w.nonzero()[0]
     if not result.converged and len(kept):
-        # Most features are out after a few steps, and this kernel pays for each of them.
-        few = twin.restricted(kept)
-        solver = replace(solver, max_iter=LAPLACE_STEPS)
+        # Most features are out after a few steps, and the time of this kernel grows with each.
+        few = sample.restricted(kept)
+        solver = replace(solver, max_iter=LAPLACE.steps)
         again = few.solve(w[kept])
         begun = Solution.at(again, sparsity, again.smooth, damping=result.damping)
         result = solver.solve(few, begun, sparsity)
@@ -126,29 +174,29 @@ def laplace_weights(problem: Problem, seed: int | None = None) -> tuple[np.ndarr
     if not w.any():
         return None, factorizations
     # The functions of a group of columns are together as large as one standardized column.
-    v = w if problem.kernel.expands else twin.features.everything.spread(w)
+    v = w if problem.kernel.expands else sample.features.everything.spread(w)
     return np.minimum(w * np.sqrt(0.5 / (v @ v)), 1.0), factorizations
 
 
 def surrogate_weights(problem: Problem, seed: int | None = None) -> tuple[np.ndarray | None, int]:
     """Return weights found with the same kernel and weights that enter linearly.
 
-    That twin has a far kinder landscape, as the Laplace kernel has beside the Gaussian: zero is not
-    absorbing, and all features that act, alone or together, have large weights at a small penalty.
-    None where it keeps nothing.
+    That surrogate has far fewer local minima, as the Laplace kernel has beside the Gaussian: zero
+    is not absorbing, and all features that act, alone or together, have large weights at a small
+    penalty. The weights come with the factorizations spent; None where it keeps nothing.
     """
-    twin = problem.subsample(SURROGATE_ROWS, seed, linear=True)
-    solver = Eliminate(max_iter=SURROGATE_STEPS, tol=SURROGATE_TOL, prune=False)
+    surrogate = problem.subsample(SURROGATE.rows, seed, linear=True)
+    solver = Eliminate(max_iter=SURROGATE.steps, tol=SURROGATE.tol, prune=False)
     solution = solver.solve(
-        twin,
-        np.full(twin.n_weights, 0.5 / twin.n_weights),
-        SURROGATE_SPARSITIES[0] * twin.null_value,
+        surrogate,
+        np.full(surrogate.n_weights, 0.5 / surrogate.n_weights),
+        SURROGATE.sparsities[0] * surrogate.null_value,
     )
     factorizations = solution.n_factorizations
-    for share in SURROGATE_SPARSITIES[1:]:
-        solution = solver.solve(twin, solution, share * twin.null_value)
+    for share in SURROGATE.sparsities[1:]:
+        solution = solver.solve(surrogate, solution, share * surrogate.null_value)
         factorizations += solution.n_factorizations
-    w = np.where(solution.w >= SURROGATE_CUT * solution.w.max(), solution.w, 0.0)
+    w = np.where(solution.w >= SURROGATE.cut * solution.w.max(), solution.w, 0.0)
     if not w.any():
         return None, factorizations
     return np.minimum(np.sqrt(0.5 * w / w.sum()), 1.0), factorizations
@@ -157,32 +205,39 @@ def surrogate_weights(problem: Problem, seed: int | None = None) -> tuple[np.nda
 def product_weights(
     problem: Problem, base: np.ndarray, seed: int | None = None
 ) -> np.ndarray | None:
-    """Return the weights ``base`` with those features lifted whose products tell of the target.
+    """Return the weights ``base``, raised for features whose products are related to the target.
 
-    None where there are none, or where ``base`` has them on top already. Many rows or columns
-    make do with a random subset of the rows.
+    None where there are none, or where they have the largest weights already. Of many rows or
+    columns a random subset of the rows is used.
     """
     has_effects = problem.kernel.order > 0
-    n_looked_at = problem.n_weights if has_effects else problem.n_columns
-    most = min(PRODUCT_ROWS, affordable_rows(n_looked_at, problem.n_outputs))
+    most = product_rows(problem)[2]
     if not most:
         return None
-    twin = problem.subsample(most, seed)
-    everything, X = twin.features.everything, twin.centers
+    sample = problem.subsample(most, seed)
+    everything, X = sample.features.everything, sample.centers
     if has_effects and everything.first is not None:
-        # The first function of a column rises or falls with it, and stands for the column.
+        # The first function of a column rises or falls with it, and represents the column.
         X = X[:, everything.columns[everything.first]]
-    columns = interacting_features(X, twin.Y, twin.sample_weight)
+    columns = interacting_features(X, sample.Y, sample.sample_weight)
     n_columns, weights = len(columns), columns
-    owner = twin.features.owner
+    owner = sample.features.owner
     if owner is not None and not has_effects:
         weights = np.unique(owner[columns])
         n_columns = len(weights) if problem.kernel.expands else int(np.isin(owner, weights).sum())
     if not len(weights) or base[weights].min() > np.delete(base, weights).max(initial=0.0):
         return None
-    w = base * np.sqrt(0.5)
+    w: np.ndarray = base * np.sqrt(0.5)
     w[weights] = np.maximum(w[weights], _scaled_weight(problem, n_columns))
     return w
+
+
+def product_rows(problem: Problem) -> dict[int, int]:
+    """Return in how many rows products of two and of three columns are searched, or 0."""
+    has_effects = problem.kernel.order > 0
+    p = problem.n_weights if has_effects else problem.n_columns
+    most = min(PRODUCT_ROWS, problem.n_rows)
+    return {order: min(most, affordable_rows(p, problem.n_outputs, order)) for order in (2, 3)}
 
 
 def make_starts(problem: Problem, settings: StartSettings | None = None) -> list[Start]:
@@ -233,13 +288,13 @@ def _starts_of_effects(problem: Problem, settings: StartSettings) -> list[Start]
     if weights is None:
         starts = [Start("scaled", scaled_weights(problem), True, factorizations)]
     else:
-        starts = [Start("twin", weights, True, factorizations)]
+        starts = [Start("surrogate", weights, True, factorizations)]
     if settings.start == "auto":
         base = np.zeros(problem.n_weights) if weights is None else weights
         lifted = product_weights(problem, base, settings.seed)
         if lifted is not None:
             starts.append(Start("products", lifted))
-            # Where the twin has kept noise alone, the features of the products do better without.
+            # Where the surrogate has kept nothing but noise, the products do better without it.
             starts.append(Start("products alone", np.where(lifted > base, lifted, 0.0)))
     return starts
 
@@ -252,7 +307,7 @@ def relax(problem: Problem, solver: Solver, start: Start) -> Solution:
 def solve_from(
     problem: Problem, solver: Solver, start: Start, sparsity: float, callback: StopRule = never
 ) -> Solution:
-    """Solve from one start; the factorizations spent on the way are counted in."""
+    """Solve from one start; factorizations spent on the start are counted, too."""
     if not start.relaxes or sparsity == 0.0:
         solution = solver.solve(problem, start.weights, sparsity, callback=callback)
         before = start.factorizations
@@ -274,7 +329,7 @@ def solve_from(
 def _raise_penalty(
     problem: Problem, solver: Solver, first: Solution, sparsity: float
 ) -> tuple[Solution, int]:
-    """Return the solution that is reached over smaller penalties, and the factorizations on the way."""
+    """Return the solution reached over smaller penalties, and the factorizations before it."""
     here, spent = first, 0
     for share in RAISED:
         here = solver.with_tolerance(RELAX_TOL).solve(
@@ -295,7 +350,6 @@ def best_of_starts(
 ) -> tuple[Solution, list[tuple[str, Solution]]]:
     """Solve from every start; return the lowest solution and all of them, without state.
 
-    The model without features is a start that costs nothing: no solution stands above it.
     The result does not depend on ``n_jobs``: starts are made beforehand and ties go to the
     first.
     """
@@ -311,19 +365,7 @@ def best_of_starts(
             "raise alpha, or lower the kernel's gamma (or raise a negative coef0)."
         )
     best = min((solution for _, solution in done), key=lambda solution: solution.objective)
-    if not problem.convex and not _below_empty(problem, best):
-        nothing = empty_state(problem)
-        if nothing is not None and nothing.smooth < best.objective:
-            best = best.emptied(nothing)
     return best, [(name, solution.without_state()) for name, solution in done]
-
-
-def _below_empty(problem: Problem, solution: Solution) -> bool:
-    """Whether a solution is surely better than the model without features.
-
-    With an intercept that is the constant model, whose value is known, on centers roughly.
-    """
-    return problem.fit_intercept and solution.objective < SURELY_BELOW * problem.null_value
 
 
 def empty_state(problem: Problem) -> State | None:
@@ -345,8 +387,9 @@ def find_weights(
 ) -> tuple[Solution, list[tuple[str, Solution]]]:
     """Return the best solution and those of all starts; many rows begin on some of them."""
     small = problem.run_on_sample(_solve_sample, solver, settings, sparsity)
+    before: list[tuple[str, Solution]] = []
     if small is None:
-        starts, before = make_starts(problem, settings), []
+        starts = _starts_at(problem, settings, sparsity)
     else:
         weights, before = small
         starts = [Start("subsample", weights, relaxes=False)]
@@ -360,21 +403,32 @@ def _solve_sample(
     problem: Problem, solver: Solver, settings: StartSettings, sparsity: float
 ) -> tuple[np.ndarray, list[tuple[str, Solution]]]:
     """Return the weights found from the best start, and the results of all starts."""
-    starts = make_starts(problem, settings)
+    starts = _starts_at(problem, settings, sparsity)
     solution, results = best_of_starts(problem, solver, starts, sparsity)
     return solution.w, results
 
 
+def _starts_at(problem: Problem, settings: StartSettings, sparsity: float) -> list[Start]:
+    """Return the starts to try at a penalty."""
+    starts = make_starts(problem, settings)
+    names = [start.name for start in starts]
+    small = sparsity <= SMALL_PENALTY * problem.total_weight
+    if small and "surrogate" in names and settings.start == "auto" and problem.absorbing:
+        # The surrogate has a larger penalty, and what it drops is lost.
+        starts.append(Start("scaled", merge_copies(problem, scaled_weights(problem))))
+    return starts
+
+
 def _or_none(
     problem: Problem, solver: Solver, start: Start, sparsity: float, callback: StopRule
-) -> Any:
+) -> Solution | None:
     try:
         return solve_from(problem, solver, start, sparsity, callback)
     except IndefiniteKernelError:
         return None
 
 
-def _in_worker(problem: Problem, solver: Solver, start: Start, sparsity: float) -> Any:
+def _in_worker(problem: Problem, solver: Solver, start: Start, sparsity: float) -> Solution | None:
     with limited_blas():
         solution = _or_none(problem, solver, start, sparsity, never)
         return None if solution is None else solution.without_state()

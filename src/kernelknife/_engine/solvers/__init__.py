@@ -1,7 +1,7 @@
-"""Solvers: they know a problem, and nothing of estimators."""
+"""Solvers: they minimize a problem over its weights."""
 
 from kernelknife._engine.solvers.alternate import Alternate
-from kernelknife._engine.solvers.base import Outcome, Solution, Solver, StopRule, never
+from kernelknife._engine.solvers.base import Outcome, Solution, Solver, StopRule, WarmStart, never
 from kernelknife._engine.solvers.eliminate import Eliminate
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "Solution",
     "Solver",
     "StopRule",
+    "WarmStart",
     "never",
 ]
 

@@ -1,11 +1,17 @@
 """The paper's Algorithm 1: coefficients, then weights in the linearized kernel."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import cast
 
 import numpy as np
 
-from kernelknife._engine.objective import IndefiniteKernelError, Problem
+from kernelknife._engine.objective import (
+    ExactProblem,
+    ExactState,
+    IndefiniteKernelError,
+    Problem,
+    State,
+)
 from kernelknife._engine.solvers.base import (
     INACCURATE,
     Outcome,
@@ -19,13 +25,39 @@ from kernelknife._engine.solvers.boxqp import minimize_box_quadratic
 
 __all__ = ["Alternate"]
 
-# A round that lowers the objective by less than these shares of the tolerance is the last one:
-# with a small KKT residual (in units of the tolerance's root), and whatever the residual is.
-# Rounds of this method fall slowly, so the shares are far below one.
-FALL, STALLED_FALL, RESIDUAL = 1e-2, 1e-4, 0.1
-ROUNDS, HALVINGS = 50, 30  # of the convex problem in the weights, and of its step
-ROUND_TOL = 1e-10  # relative accuracy of that problem
-TINY = 1e-12  # weights below are zero
+
+@dataclass(frozen=True)
+class AlternateConstants:
+    """When the alternation stops, and how its step in the weights is found.
+
+    benchmarks/solver_grid.py compares the result with the solver "eliminate".
+
+    Attributes
+    ----------
+    fall, residual : float
+        A round is the last one that lowers the objective by less than this share of the tolerance,
+        with a KKT residual below this one in units of the tolerance's root. The objective falls
+        slowly from round to round, so the share is far below one.
+    stalled_fall : float
+        The same share, whatever the residual is.
+    steps, step_tol : int, float
+        Most Newton steps of the convex problem in the weights, and its relative accuracy.
+    halvings : int
+        Most halvings of the step in the weights.
+    tiny : float
+        Weights below are zero.
+    """
+
+    fall: float = 1e-2
+    residual: float = 0.1
+    stalled_fall: float = 1e-4
+    steps: int = 50
+    step_tol: float = 1e-10
+    halvings: int = 30
+    tiny: float = 1e-12
+
+
+ALTERNATE = AlternateConstants()
 
 
 @dataclass(frozen=True)
@@ -69,6 +101,7 @@ class Alternate(Solver):
             raise ValueError(
                 "With centers the solver is 'eliminate': 'alternate' needs a coefficient per row."
             )
+        exact = problem.as_exact()
         penalty = sparsity * problem.costs
         state, spent = begin(problem, start)
         objective = state.smooth + float(penalty @ state.w)
@@ -79,7 +112,8 @@ class Alternate(Solver):
             outcome = self._outcome(history, residual, callback)
             if outcome is not None:
                 break
-            target = self._weight_step(problem, state, penalty)
+            # Every state of an exact problem is an exact state.
+            target = self._weight_step(exact, cast(ExactState, state), penalty)
             trial, used = self._backtrack(problem, state, target, penalty, objective)
             spent += used
             if trial is not None:
@@ -103,9 +137,10 @@ class Alternate(Solver):
         """Return why to stop before another round, None to go on."""
         if len(history) > 1:
             fall = (history[-2] - history[-1]) / max(abs(history[-1]), 1e-300)
-            if fall <= FALL * self.tol and residual <= RESIDUAL * np.sqrt(self.tol):
+            small = residual <= ALTERNATE.residual * np.sqrt(self.tol)
+            if fall <= ALTERNATE.fall * self.tol and small:
                 return Outcome.CONVERGED
-            if fall <= STALLED_FALL * self.tol:
+            if fall <= ALTERNATE.stalled_fall * self.tol:
                 stationary = residual <= np.sqrt(self.tol)
                 return Outcome.CONVERGED if stationary else Outcome.STALLED
         if len(history) > self.max_iter:
@@ -113,7 +148,7 @@ class Alternate(Solver):
         return Outcome.STOPPED if callback(len(history), history[-1]) else None
 
     @staticmethod
-    def _weight_step(problem: Any, state: Any, penalty: np.ndarray) -> np.ndarray:
+    def _weight_step(problem: ExactProblem, state: ExactState, penalty: np.ndarray) -> np.ndarray:
         """Minimize over the weights with the kernel linearized, coefficients held."""
         columns = range(problem.Y.shape[1])
         A = np.concatenate([problem.jacobian(state, q) for q in columns])
@@ -128,13 +163,13 @@ class Alternate(Solver):
 
         d, Ad = np.zeros_like(w), np.zeros_like(F)
         current = value(d, Ad)
-        for _ in range(ROUNDS):
+        for _ in range(ALTERNATE.steps):
             g, h = s * loss.gradient(y, F + Ad), s * loss.curvature(y, F + Ad)
             slope = g @ A + linear
             V = np.sqrt(h)[:, None] * A
             ridge = 1e-9 * float(np.einsum("ij,ij->j", V, V).max(initial=0.0)) + 1e-12
             move, promised = minimize_box_quadratic(V, ridge, slope, -w - d, 1.0 - w - d)
-            if promised <= ROUND_TOL * abs(current):
+            if promised <= ALTERNATE.step_tol * abs(current):
                 break
             shift = A @ move
             length = 1.0
@@ -142,25 +177,25 @@ class Alternate(Solver):
                 length *= 0.5
             d, Ad = d + length * move, Ad + length * shift
             current, before = value(d, Ad), current
-            if before - current <= ROUND_TOL * abs(current):
+            if before - current <= ALTERNATE.step_tol * abs(current):
                 break
         target = state.w.copy()
         target[active] = np.clip(w + d, 0.0, 1.0)
-        target[target < TINY] = 0.0
+        target[target < ALTERNATE.tiny] = 0.0
         return target
 
     @staticmethod
     def _backtrack(
-        problem: Any, state: Any, target: np.ndarray, penalty: np.ndarray, objective: float
-    ) -> tuple[Any, int]:
+        problem: Problem, state: State, target: np.ndarray, penalty: np.ndarray, objective: float
+    ) -> tuple[State | None, int]:
         """Shorten the weight step until the objective, coefficients refitted, falls.
 
-        Trials are priced with the coefficients held, which needs no factorization; only
+        Trials are first evaluated with the coefficients held, which needs no factorization; only
         the one that passes is refitted.
         """
         spent = 0
         C, b = state.inner.C, state.inner.b
-        for halvings in range(HALVINGS):
+        for halvings in range(ALTERNATE.halvings):
             w = state.w + 0.5**halvings * (target - state.w)
             if problem.value(w, C, b, 0.0) + penalty @ w > objective:
                 continue

@@ -4,7 +4,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Any
 
 import numpy as np
 
@@ -17,6 +16,7 @@ __all__ = [
     "Solution",
     "Solver",
     "StopRule",
+    "WarmStart",
     "begin",
     "never",
 ]
@@ -54,6 +54,25 @@ class Outcome(Enum):
 
 
 @dataclass(frozen=True)
+class WarmStart:
+    """What a solver hands on to the next solve of the same problem.
+
+    Attributes
+    ----------
+    state : State
+        The model with its factorization.
+    damping : float or None
+        Of the curvature model; None lets the solver choose.
+    drop_thresholds : dict
+        Penalties below which dropping a weight from a support cannot pay.
+    """
+
+    state: State
+    damping: float | None = None
+    drop_thresholds: DropThresholds = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Solution:
     """Where a solver ended and how it got there.
 
@@ -74,12 +93,8 @@ class Solution:
         See :meth:`kernelknife._engine.objective.Problem.optimality`.
     outcome : Outcome
         Why the solver stopped.
-    state : State or None
-        The model with its factorization, to go on from.
-    damping : float or None
-        Of the curvature model, to go on from; None lets the solver choose.
-    drop_thresholds : dict
-        Penalties below which dropping a weight from a support cannot pay, to go on from.
+    warm : WarmStart or None
+        To go on from; None where its matrices have been dropped.
     left_at : ndarray of int or None
         Iteration at which each weight became zero, 0 for those that began there and the number
         of iterations for those that are left.
@@ -95,9 +110,7 @@ class Solution:
     factorizations: tuple[int, ...]
     kkt_residual: float
     outcome: Outcome
-    state: Any = None
-    damping: float | None = None
-    drop_thresholds: DropThresholds = field(default_factory=dict)
+    warm: WarmStart | None = None
     left_at: np.ndarray | None = None
 
     @classmethod
@@ -128,11 +141,21 @@ class Solution:
             factorizations=factorizations,
             kkt_residual=kkt_residual,
             outcome=outcome,
-            state=state,
-            damping=damping,
-            drop_thresholds={} if drop_thresholds is None else drop_thresholds,
+            warm=WarmStart(state, damping, {} if drop_thresholds is None else drop_thresholds),
             left_at=left_at,
         )
+
+    @property
+    def state(self) -> State:
+        """The model with its factorization, as long as that is kept."""
+        if self.warm is None:
+            raise ValueError("The state of this solution has been dropped.")
+        return self.warm.state
+
+    @property
+    def damping(self) -> float | None:
+        """Damping of the curvature model at the end; None where it is unknown."""
+        return None if self.warm is None else self.warm.damping
 
     @property
     def converged(self) -> bool:
@@ -159,7 +182,7 @@ class Solution:
             b=inner.b,
             loss=inner.loss,
             objective=objective,
-            state=state,
+            warm=WarmStart(state) if self.warm is None else replace(self.warm, state=state),
         )
 
     def emptied(self, nothing: State) -> "Solution":
@@ -174,17 +197,18 @@ class Solution:
 
     def damped_at_most(self, most: float) -> "Solution":
         """Return the solution with a limit to the damping that the next solve begins with."""
-        if self.damping is None or self.damping <= most:
+        warm = self.warm
+        if warm is None or warm.damping is None or warm.damping <= most:
             return self
-        return replace(self, damping=most)
+        return replace(self, warm=replace(warm, damping=most))
 
     def without_memory(self) -> "Solution":
         """Return the solution for a solve that starts anew from its model."""
-        return replace(self, damping=None, drop_thresholds={})
+        return replace(self, warm=None if self.warm is None else WarmStart(self.warm.state))
 
     def without_state(self) -> "Solution":
         """Return the solution without the matrices of its state."""
-        return replace(self, state=None, drop_thresholds={})
+        return replace(self, warm=None)
 
 
 class Solver(ABC):
@@ -216,7 +240,7 @@ class Solver(ABC):
         ----------
         problem : Problem
         start : ndarray of shape (n_weights,) or Solution
-            An earlier solution of the same problem also passes on what it has learned.
+            An earlier solution of the same problem is also a warm start.
         sparsity : float
             Penalty on the sum of the weights.
         callback : callable, default=never
@@ -237,7 +261,7 @@ def begin(problem: Problem, start: np.ndarray | Solution) -> tuple[State, int]:
     if isinstance(start, np.ndarray):
         state = problem.solve(start)
         return state, state.inner.factorizations
-    if start.state is None:
+    if start.warm is None:
         state = problem.solve(start.w)
         return state, state.inner.factorizations
     return start.state, 0

@@ -90,4 +90,5 @@ def _solve_wide(V: np.ndarray, ridge: float, rhs: np.ndarray) -> np.ndarray:
     small = V @ V.T
     small.flat[:: len(small) + 1] += ridge
     inner = dposv(small, V @ rhs, lower=1)[1]
-    return (rhs - V.T @ inner) / ridge
+    solution: np.ndarray = (rhs - V.T @ inner) / ridge
+    return solution

@@ -1,7 +1,6 @@
 """Damped Newton steps on the objective with the coefficients eliminated."""
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -21,42 +20,123 @@ from kernelknife._engine.solvers.pruning import drop_weak
 
 __all__ = ["Eliminate"]
 
-# How far a weight may move in one step, as a factor either way, at first and after steps
-# that went as predicted. With v = w**2 zero is absorbing: an early overshoot into it loses a
-# true feature for good, and one toward 1 turns a Gaussian kernel into the identity, a
-# plateau. Weights up to FLOOR may drop to zero at once, and rise to CEILING at once.
-FACTOR, FACTOR_MAX, FACTOR_GROWTH = 3.0, 5.0, 1.5
-FLOOR, CEILING = 1e-3, 1e-2
-# Weights below are zero where v = w**2: their squares vanish beside the others' rounding. Where
-# v = w, weights this small still matter: with a tiny alpha the lasso's are.
-TINY = 1e-8
-# Damping, relative to the largest curvature: its range, and the value below which it has no
-# effect. A step that failed is damped at least that much, so that it is not tried unchanged.
-DAMPING_LEAST, DAMPING_MOST, DAMPING_FELT = 1e-8, 1e12, 1e-2
-LEAST_CURVATURE = 1e-3  # that damping is relative to, as a share of the largest derivative
-DAMPING_COLD, DAMPING_COLD_CONVEX = 1.0, 1e-3  # of a first step; convex models can be trusted
-# Gains, as a share of what the model promised, above which the model is trusted more and below
-# which it is trusted less; a step that raises the objective is damped twice as much.
-GOOD_GAIN, POOR_GAIN = 0.75, 0.25
-DAMPING_LOWERED, DAMPING_RAISED, DAMPING_AFTER_RISE = 5.0, 4.0, 8.0
-# The Gauss-Newton model overrates the curvature, so steps fall short: a step that gains
-# more than promised relaxes the model by RELAXATION, one that gains less tightens it.
-RELAXATION, RELAXED_MIN, RELAXED_START = 1.5, 0.2, 0.5
-MORE_THAN_PROMISED, LESS_THAN_PROMISED = 1.2, 0.9
-INNER_TOL = 0.1  # accuracy of the coefficients, relative to what the step promises
-INNER_TOL_LEAST = 1e-8  # beyond, coefficients would be more accurate than any step needs
-SURE = 0.1  # share of the tolerance at which an exact Newton step need not be taken
-# Largest KKT residuals that count as converged, in units of the square root of the tolerance
-# (objectives are quadratic in the distance): with a model, with an exact Newton step, and where
-# no step decreases the objective any more.
-RESIDUAL_MODEL, RESIDUAL_NEWTON, RESIDUAL_STALLED = 0.3, 3.0, 1.0
-# Residuals are relative to the constant model's objective; where the objective has fallen below
-# this share of it, they are taken relative to the objective instead.
-FALLEN = 0.01
-# Residual of the coefficients up to which the gradient that they gave can be believed.
-ROUGH = 1e-4
-CONVEX_TOL = 1e-3  # of the tolerance, where the problem is convex
-FINAL_TOL = 1e-10  # residual of the coefficients that are returned, where rounding allows it
+
+@dataclass(frozen=True)
+class StepConstants:
+    """How far the weights may move in one step.
+
+    With ``v = w**2`` zero is absorbing: an early overshoot into it loses a true feature for good,
+    and one toward 1 turns a Gaussian kernel into the identity, a plateau.
+
+    Attributes
+    ----------
+    factor, factor_max, factor_growth : float
+        Largest factor of a weight either way: at first, at most, and how it grows after steps that
+        went as predicted.
+    floor, ceiling : float
+        Weights up to the floor may drop to zero at once, and rise to the ceiling at once.
+    tiny : float
+        Weights below are zero where ``v = w**2``: their squares vanish beside the others' rounding.
+        Where ``v = w``, weights this small still matter: with a tiny alpha the lasso's are.
+    """
+
+    factor: float = 3.0
+    factor_max: float = 5.0
+    factor_growth: float = 1.5
+    floor: float = 1e-3
+    ceiling: float = 1e-2
+    tiny: float = 1e-8
+
+
+@dataclass(frozen=True)
+class DampingConstants:
+    """How far the curvature model is trusted.
+
+    Attributes
+    ----------
+    least, most : float
+        Range of the damping, relative to the largest curvature.
+    felt : float
+        Below it damping has no effect. A step that failed is damped at least as much, so that it is
+        not tried unchanged.
+    least_curvature : float
+        That damping is relative to, as a share of the largest derivative.
+    cold, cold_convex : float
+        Damping of a first step; the models of convex problems can be trusted.
+    good_gain, poor_gain : float
+        Gains, as a share of what the model promised, above which the model is trusted more and
+        below which it is trusted less.
+    lowered, raised, after_rise : float
+        Factors of the damping after good and poor gains; a step that raises the objective is damped
+        twice as much.
+    relaxed, relaxed_least, relaxation : float
+        The Gauss-Newton model overestimates the curvature, so that steps fall short. It is
+        multiplied by a factor, which begins here, is at least this, and changes by this factor.
+    more_than_promised, less_than_promised : float
+        Gains beyond which that factor becomes smaller or larger.
+    """
+
+    least: float = 1e-8
+    most: float = 1e12
+    felt: float = 1e-2
+    least_curvature: float = 1e-3
+    cold: float = 1.0
+    cold_convex: float = 1e-3
+    good_gain: float = 0.75
+    poor_gain: float = 0.25
+    lowered: float = 5.0
+    raised: float = 4.0
+    after_rise: float = 8.0
+    relaxed: float = 0.5
+    relaxed_least: float = 0.2
+    relaxation: float = 1.5
+    more_than_promised: float = 1.2
+    less_than_promised: float = 0.9
+
+
+@dataclass(frozen=True)
+class AccuracyConstants:
+    """When a descent has converged, and how accurate its coefficients are.
+
+    Residuals are in units of the square root of the tolerance, because objectives are quadratic in
+    the distance to a minimum.
+
+    Attributes
+    ----------
+    sure : float
+        Share of the tolerance at which an exact Newton step need not be taken.
+    with_model, with_newton, stalled : float
+        Largest KKT residuals that count as converged: with a model, with an exact Newton step, and
+        where no step decreases the objective any more.
+    fallen : float
+        Residuals are relative to the constant model's objective; where the objective has fallen
+        below this share of it, they are relative to the objective instead.
+    convex : float
+        Factor of the tolerance where the problem is convex.
+    inner, inner_least : float
+        Accuracy of the coefficients of a step, relative to what it promises, and the least promise
+        that counts: beyond, they would be more accurate than any step needs.
+    rough : float
+        Residual of the coefficients up to which the gradient that they give is reliable.
+    final : float
+        Residual of the coefficients that are returned, where rounding allows it.
+    """
+
+    sure: float = 0.1
+    with_model: float = 0.3
+    with_newton: float = 3.0
+    stalled: float = 1.0
+    fallen: float = 0.01
+    convex: float = 1e-3
+    inner: float = 0.1
+    inner_least: float = 1e-8
+    rough: float = 1e-4
+    final: float = 1e-10
+
+
+# What these cost is measured by benchmarks/path_cost.py (factorizations per point of a path, and
+# how good the points are) and benchmarks/solver_grid.py (beside the solver "alternate").
+STEP, DAMPING, ACCURACY = StepConstants(), DampingConstants(), AccuracyConstants()
 
 
 @dataclass(frozen=True)
@@ -77,8 +157,8 @@ class Eliminate(Solver):
     prune : bool, default=True
         With ``v = w**2`` the penalty is concave in ``v``, and keeping or dropping a weak
         feature are often both local minima. Try to drop the weakest ones at the end, and
-        keep what lowers the objective. Where ``v = w`` only features that say nearly the same
-        are tried, because the valley between them is flat.
+        keep what lowers the objective. Where ``v = w`` only nearly redundant features are tried,
+        because the valley between them is flat.
     """
 
     max_iter: int = 200
@@ -133,14 +213,14 @@ class _Proposal:
 
 
 class _Descent:
-    """Where a descent is, what it has learned, and its four steps."""
+    """Where a descent is, how far it trusts its model, and its four steps."""
 
     def __init__(self, problem: Problem, start: np.ndarray | Solution, sparsity: float, tol: float):
         self.problem, self.sparsity = problem, sparsity
         self.penalty = sparsity * problem.costs
-        # A convex problem has one answer, whatever the start: worth the last steps, which are
-        # Newton's and few.
-        self.tol, self.loose_tol = (tol * CONVEX_TOL if problem.convex else tol), tol
+        # A convex problem has one solution, whatever the start: it is worth the last steps, which
+        # are Newton's and few.
+        self.tol, self.loose_tol = (tol * ACCURACY.convex if problem.convex else tol), tol
         self.state, self.spent = begin(problem, start)
         self.objective = self._objective_at(self.state)
         self.history, self.factorizations = [self.objective], [self.spent]
@@ -149,12 +229,12 @@ class _Descent:
         self.left_at = np.where(self.state.w > 0, -1, 0)
         self.drop_thresholds: DropThresholds = {}
         damping = None
-        if not isinstance(start, np.ndarray):
-            self.drop_thresholds, damping = dict(start.drop_thresholds), start.damping
-        cold = DAMPING_COLD_CONVEX if problem.convex else DAMPING_COLD
+        if not isinstance(start, np.ndarray) and start.warm is not None:
+            self.drop_thresholds, damping = dict(start.warm.drop_thresholds), start.warm.damping
+        cold = DAMPING.cold_convex if problem.convex else DAMPING.cold
         self.damping = cold if damping is None else damping
-        self.relaxed = RELAXED_START if damping is None else 1.0
-        self.factor = FACTOR
+        self.relaxed = DAMPING.relaxed if damping is None else 1.0
+        self.factor = STEP.factor
 
     def _objective_at(self, state: State) -> float:
         return state.smooth + float(self.penalty @ state.w)
@@ -171,7 +251,7 @@ class _Descent:
         if not problem.loss.constant_curvature:
             # Where no row of the loss is curved the model has no curvature for damping to scale.
             steepest = float(np.abs(gradient).max(initial=0.0))
-            curvature = max(curvature, LEAST_CURVATURE * steepest)
+            curvature = max(curvature, DAMPING.least_curvature * steepest)
         ridge = self.damping * curvature + 1e-12 * (problem.null_value or 1.0)
         step, promised = minimize_box_quadratic(
             model.V,
@@ -186,7 +266,7 @@ class _Descent:
         there = np.minimum(here + step, 1.0)
         if absorbing:
             # Only weights above zero are active.
-            gone = there < TINY
+            gone = there < STEP.tiny
             leaving = bool(gone.any())
             there[gone] = 0.0
         else:
@@ -200,12 +280,12 @@ class _Descent:
         if proposal.promised <= self.tol * size and not proposal.leaving:
             # An exact Newton decrement can be trusted further than that of a model; a damped
             # one, as after steps that failed, is small for another reason.
-            newton = self.model.positive and self.damping <= DAMPING_FELT
-            sure = newton and proposal.promised <= SURE * self.tol * size
-            if self.residual <= (RESIDUAL_NEWTON if sure else RESIDUAL_MODEL) * root:
+            newton = self.model.positive and self.damping <= DAMPING.felt
+            sure = newton and proposal.promised <= ACCURACY.sure * self.tol * size
+            if self.residual <= (ACCURACY.with_newton if sure else ACCURACY.with_model) * root:
                 return Outcome.CONVERGED
-        if self.damping > DAMPING_MOST:
-            limit = RESIDUAL_STALLED * np.sqrt(self.loose_tol) * self._strictness()
+        if self.damping > DAMPING.most:
+            limit = ACCURACY.stalled * np.sqrt(self.loose_tol) * self._strictness()
             stationary = self.residual <= limit
             return Outcome.CONVERGED if stationary else Outcome.STALLED
         if len(self.history) > max_iter:
@@ -216,23 +296,24 @@ class _Descent:
 
     def _strictness(self) -> float:
         """Return by how much residuals must be smaller because the objective has fallen so far."""
-        fallen = abs(self.objective) / max(FALLEN * self.problem.null_value, 1e-300)
+        fallen = abs(self.objective) / max(ACCURACY.fallen * self.problem.null_value, 1e-300)
         return min(fallen, 1.0)
 
     def was_misled(self) -> bool:
-        """Whether better coefficients give a gradient that calls for going on.
+        """Whether better coefficients give a gradient at which the descent has to go on.
 
         Steps make do with rough coefficients, and far from their minimum the gradient is not
         that of the eliminated objective. The coefficients are then improved, once per state.
         """
-        if self.state.inner.residual <= ROUGH:
+        if self.state.inner.residual <= ACCURACY.rough:
             return False
         before = self.objective
-        self.state = self.problem.polish(self.state, FINAL_TOL)
+        self.state = self.problem.polish(self.state, ACCURACY.final)
         self.spent += self.state.inner.factorizations
         self.objective = self._objective_at(self.state)
         self.history[-1], self.factorizations[-1] = self.objective, self.spent
-        if self.state.inner.residual > ROUGH and self.objective >= before * (1.0 - self.tol):
+        still_rough = self.state.inner.residual > ACCURACY.rough
+        if still_rough and self.objective >= before * (1.0 - self.tol):
             return False  # they cannot be improved
         self.model = self.problem.linearize(self.state, self.penalty)
         return True
@@ -260,12 +341,12 @@ class _Descent:
         self.factorizations.append(self.spent)
         return gain
 
-    def _try(self, proposal: _Proposal, promised: float) -> Any:
+    def _try(self, proposal: _Proposal, promised: float) -> State | None:
         """Solve for the coefficients at the proposed weights; None where that is impossible."""
         problem, warm = self.problem, self.state.warm
         if not problem.loss.constant_curvature:
             warm = problem.predict_warm(self.state, self.model, proposal.step)
-        tol = INNER_TOL * min(max(promised, INNER_TOL_LEAST), 1.0)
+        tol = ACCURACY.inner * min(max(promised, ACCURACY.inner_least), 1.0)
         try:
             return problem.solve(proposal.w, warm, tol=tol)
         except IndefiniteKernelError:
@@ -273,23 +354,23 @@ class _Descent:
 
     def adapt(self, gain: float) -> None:
         """Trust the model more or less, by what the last step gained."""
-        if gain > MORE_THAN_PROMISED:
-            self.relaxed = max(self.relaxed / RELAXATION, RELAXED_MIN)
-        elif gain < LESS_THAN_PROMISED:
-            self.relaxed = min(self.relaxed * RELAXATION**2, 1.0)
-        if gain > GOOD_GAIN:
-            self.damping = max(self.damping / DAMPING_LOWERED, DAMPING_LEAST)
-            self.factor = min(self.factor * FACTOR_GROWTH, FACTOR_MAX)
-        elif gain < POOR_GAIN:
-            raised = DAMPING_RAISED if gain > 0 else DAMPING_AFTER_RISE
-            self.damping = max(self.damping * raised, DAMPING_FELT)
-            self.factor = FACTOR
+        if gain > DAMPING.more_than_promised:
+            self.relaxed = max(self.relaxed / DAMPING.relaxation, DAMPING.relaxed_least)
+        elif gain < DAMPING.less_than_promised:
+            self.relaxed = min(self.relaxed * DAMPING.relaxation**2, 1.0)
+        if gain > DAMPING.good_gain:
+            self.damping = max(self.damping / DAMPING.lowered, DAMPING.least)
+            self.factor = min(self.factor * STEP.factor_growth, STEP.factor_max)
+        elif gain < DAMPING.poor_gain:
+            raised = DAMPING.raised if gain > 0 else DAMPING.after_rise
+            self.damping = max(self.damping * raised, DAMPING.felt)
+            self.factor = STEP.factor
 
     def finish(self, outcome: Outcome) -> Solution:
         """Return the solution, with coefficients as accurate as a result should have."""
-        if self.state.inner.residual > FINAL_TOL:
+        if self.state.inner.residual > ACCURACY.final:
             # The steps made do with rough coefficients; what is returned should not.
-            self.state = self.problem.polish(self.state, FINAL_TOL)
+            self.state = self.problem.polish(self.state, ACCURACY.final)
             self.spent += self.state.inner.factorizations
             self.objective = self._objective_at(self.state)
             self.history[-1], self.factorizations[-1] = self.objective, self.spent
@@ -313,6 +394,6 @@ def _step_bounds(w: np.ndarray, factor: float) -> tuple[np.ndarray, np.ndarray]:
     """Return bounds on the change of each weight in one step."""
     if not np.isfinite(factor):
         return -w, 1.0 - w
-    lowest = np.where(w > FLOOR, w / factor, 0.0)
-    highest = np.minimum(1.0, np.maximum(w * factor, CEILING))
+    lowest = np.where(w > STEP.floor, w / factor, 0.0)
+    highest = np.minimum(1.0, np.maximum(w * factor, STEP.ceiling))
     return lowest - w, highest - w

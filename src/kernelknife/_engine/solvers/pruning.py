@@ -1,9 +1,9 @@
 """Dropping weak features where keeping and dropping are both local minima.
 
 With ``v = w**2`` the penalty is concave in ``v``: a weak feature may be kept at a local minimum
-although the model without it is better. Two columns that say nearly the same may even share a
-weight at a saddle. No descent finds the way out, a trial does. With ``v = w`` such columns share a
-weight along a flat valley, in which a descent stops too early.
+although the model without it is better. Two nearly redundant columns may even share a weight at a
+saddle. A descent cannot leave such points, a trial can. With ``v = w`` such columns share a weight
+along a flat valley, in which a descent stops too early.
 """
 
 from collections.abc import Iterator
@@ -15,24 +15,24 @@ import numpy as np
 from scipy.linalg.lapack import dposv
 
 from kernelknife._engine.objective import IndefiniteKernelError, Problem
-from kernelknife._engine.solvers.base import DropThresholds, Solution, Solver, StopRule
+from kernelknife._engine.solvers.base import DropThresholds, Solution, Solver, StopRule, WarmStart
 
 __all__ = ["drop_weak"]
 
-# Dropping a feature is tried where the model says that the fit loses less than this share of
+# Dropping a feature is tried where the model predicts that the fit loses less than this share of
 # the penalty saved; in 240 points of paths, one drop in forty that paid lay beyond it.
 PRICE_GATE = 0.75
-# The two cheapest drops are looked at, whether they are tried or have to wait: a third seldom
-# pays first. Six steps tell whether one pays.
+# The two cheapest drops are considered, whether they are tried or have to wait: a third seldom
+# pays first. Six steps show whether one pays.
 DROPS, DROP_STEPS = 2, 6
 DROP_TOL, DROP_DAMPING = 1e-4, 1e-2  # of these steps, which start close to where they end
 LEAST_GAIN = 1e-6  # share of the objective that a drop must save
-INNER_TOL = 1e-3  # accuracy of the coefficients of a first look at a drop
+INNER_TOL = 1e-3  # accuracy of the coefficients when a drop is first tried
 # A drop that failed is tried again after this share of the way to where it should pay, and at
 # the latest when the penalty has grown by the factor.
 RETRY_SHARE, RETRY_FACTOR = 0.95, 2.0
-# Two features this alike (squared correlation) may share one weight between them: one takes the
-# weight of both, on trial. Pairs are looked for among this many weights at most.
+# Two features with this squared correlation or more may share one weight between them: one takes
+# the weight of both, on trial. Pairs are searched for among this many weights at most.
 ALIKE, MOST_ALIKE = 0.8, 64
 
 
@@ -67,11 +67,12 @@ def drop_weak(
     offset = solution.n_factorizations + trials.spent
     return replace(
         rest,
-        drop_thresholds=trials.thresholds,
-        history=(*trials.history, *rest.history[1:]),
+        warm=WarmStart(rest.state, rest.damping, trials.thresholds),
+        # The last solve begins where the last drop ended; what failed since then is counted there.
+        history=(*trials.history[:-1], *rest.history),
         factorizations=(
-            *trials.factorizations,
-            *(offset + count for count in rest.factorizations[1:]),
+            *trials.factorizations[:-1],
+            *(offset + count for count in rest.factorizations),
         ),
         left_at=solution.left_at,
     )
@@ -82,7 +83,7 @@ class _Trials:
 
     def __init__(self, problem: Problem, solver: Solver, solution: Solution):
         self.problem, self.solver, self.best = problem, solver, solution
-        self.thresholds: DropThresholds = solution.drop_thresholds
+        self.thresholds: DropThresholds = solution.warm.drop_thresholds if solution.warm else {}
         self.price = solution.sparsity * problem.costs
         self.spent, self.before = 0, solution.n_factorizations
         self.history, self.factorizations = list(solution.history), list(solution.factorizations)
@@ -91,15 +92,15 @@ class _Trials:
         """Try drops until one lowers the objective; return whether one did."""
         support = self.best.w.astype(bool).tobytes()
         for choices in _drops(self.problem, self.best):
-            looks = {
-                j: self._look(j, start)
+            models = {
+                j: self._without(j, start)
                 for j, start in choices.items()
                 if self.thresholds.get((j, support), 0.0) <= self.best.sparsity
             }
-            begun = {j: look for j, look in looks.items() if look is not None}
+            begun = {j: model for j, model in models.items() if model is not None}
             if not begun:
                 continue
-            # Of near copies the one goes that is missed less.
+            # Of two near-duplicates drop the one whose removal raises the objective less.
             after = self._few_steps(min(begun.values(), key=attrgetter("objective")))
             if after.objective < self.best.objective * (1.0 - LEAST_GAIN):
                 self.best = after
@@ -110,7 +111,7 @@ class _Trials:
             self.thresholds.update({(j, support): later for j in begun})
         return False
 
-    def _look(self, j: int, start: np.ndarray) -> Solution | None:
+    def _without(self, j: int, start: np.ndarray) -> Solution | None:
         """Return the model without the ``j``-th weight, None where that clearly cannot pay."""
         best = self.best
         try:
@@ -134,8 +135,8 @@ class _Trials:
 def _retry_penalty(problem: Problem, best: Solution, after: Solution) -> float:
     """Return the penalty below which a drop that has just failed cannot pay.
 
-    The objectives of the two branches change with the penalty as their sums of weights, which
-    tells where they will meet.
+    The slopes of the two objectives in the penalty are their sums of weights, from which follows
+    where they will meet.
     """
     latest = RETRY_FACTOR * best.sparsity
     rate = float(problem.costs @ (best.w - after.w))
@@ -157,14 +158,14 @@ def _drops(problem: Problem, solution: Solution) -> Iterator[Choices]:
 
 
 def _merges(problem: Problem, solution: Solution) -> Iterator[Choices]:
-    """Yield drops of one of two features that are alike, the other taking the weight of both."""
+    """Yield drops of one of two similar features, the other taking the weight of both."""
     w = solution.w
     active = np.flatnonzero(w)
     if not 1 < len(active) <= MOST_ALIKE:
         return
     alike = problem.similarity(active) >= ALIKE
     if np.count_nonzero(alike) <= len(active):
-        return  # each is only like itself
+        return  # each is similar to itself only
     for i, k in np.argwhere(np.triu(alike, 1)):
         # The cheaper one stays; of two at the same price the heavier one, if they do equally well.
         pair = sorted((active[i], active[k]), key=lambda j: (problem.costs[j], -w[j]))
@@ -183,7 +184,7 @@ def _moved(w: np.ndarray, gone: int, stays: int, both: float) -> np.ndarray:
 
 
 def _cheap_drops(problem: Problem, solution: Solution) -> Iterator[Choices]:
-    """Yield drops that the model calls cheap, the cheapest first, the others moved as it says."""
+    """Yield drops that the model predicts to be cheap, the cheapest first."""
     model = problem.linearize(solution.state)
     active, w = model.active, solution.w
     Q = model.V.T @ model.V if model.gram is None else model.gram.copy()
@@ -195,7 +196,7 @@ def _cheap_drops(problem: Problem, solution: Solution) -> Iterator[Choices]:
     for i in np.argsort(price, kind="stable"):
         if price[i] > PRICE_GATE * cost[i]:
             continue
-        # The others move as the model says they would, each by a factor 2 at most.
+        # The others move as the model predicts, each by a factor 2 at most.
         move = -inverse[i] / inverse[i, i] * w[active[i]]
         start = w.copy()
         start[active] += np.clip(move, -0.5 * w[active], w[active])

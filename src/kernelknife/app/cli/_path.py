@@ -1,7 +1,6 @@
 """``kernelknife path``: the weight of every column as the penalty rises."""
 
 import io
-from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -10,56 +9,59 @@ from kernelknife import knife_path
 from kernelknife._utils.files import write_file
 from kernelknife._utils.formatting import number
 from kernelknife._utils.optional import import_optional
-from kernelknife.app.cli.console import errors, out, say, show_json, show_table, warned
-from kernelknife.app.cli.files import announce, check_outputs, writing
+from kernelknife.app.cli.console import busy, out, print_json, print_note, print_table
+from kernelknife.app.cli.files import check_outputs, print_places, writing
+from kernelknife.app.options import TableOptions
 from kernelknife.app.tables import TableEncoder, make_table, read_table
 from kernelknife.inspection.displays import WeightPathDisplay
 
 __all__ = ["path"]
 
 ABOUT_ORDERS = (
-    "The first columns in order of survival are the fewest that suffice. The first in order of\n"
-    "relevance are everything that matters: a column that could replace a survivor is beside it."
+    "The elimination order is 1 for the column that leaves last; its first columns are the\n"
+    "fewest that suffice. The first columns by relevance are everything that matters: a column\n"
+    "that could replace another one is beside it."
 )
 
 
-def path(data, target, columns, options, reading, *, csv, plot, json):
+def path(data, columns, options, reading, *, csv, plot, json):
     """Follow the path, print it and write the files that were asked for.
 
     Parameters
     ----------
     data : str
         The table.
-    target : str
-    columns : dict
-        Arguments of :func:`kernelknife.app.tables.make_table`.
-    options : dict
-        Arguments of :func:`kernelknife.knife_path`.
-    reading : dict
-        Arguments of :func:`kernelknife.app.tables.read_table`.
+    columns : ColumnOptions
+    options : PathOptions
+    reading : ReadOptions
     csv, plot : path or None
         Where to write the weights and the picture.
     json : bool
         Whether to print JSON instead of a table.
     """
     check_outputs(csv, plot, inputs=[data])
-    table = make_table(read_table(data, **reading), target, **columns)
+    frame = read_table(data, **vars(reading))
+    asked = {"target": options.target, "task": options.task, **vars(columns)}
+    table = make_table(frame, TableOptions(**asked), asked)
     for note in table.notes:
-        say(note)
-    encoder = TableEncoder(impute=columns["impute"])
+        print_note(note)
+    encoder = TableEncoder(impute=columns.impute)
     X = encoder.fit_transform(table.features)
-    busy = errors.status("following the path") if errors.is_terminal else nullcontext()
-    with warned(), busy:
+    with busy("following the path"):
         result = knife_path(
             X,
             table.target,
+            kernel=options.kernel,
+            loss=options.loss,
+            alpha=options.alpha,
+            sparsities=options.sparsities,
+            random_state=options.random_state,
             task=table.task,
             feature_groups=encoder.feature_groups_,
             feature_costs=encoder.feature_costs,
-            **options,
         )
         relevance = result.relevance
-    # The columns that a text column becomes share one weight: the first speaks for all.
+    # The columns that a text column becomes share one weight: the first stands for all.
     first = encoder.first_columns
     names, weights, ranking = encoder.columns_, result.weights[:, first], result.ranking[first]
     relevance = np.argsort(np.argsort(relevance[first], kind="stable")) + 1
@@ -68,12 +70,10 @@ def path(data, target, columns, options, reading, *, csv, plot, json):
     if plot is not None:
         _draw(plot, names, result.sparsities, weights, ranking)
     if json:
-        _show_json(names, result.sparsities, weights, ranking, relevance)
+        _print_json(names, result.sparsities, weights, ranking, relevance)
         return
-    _show_table(names, result.sparsities, weights, ranking, relevance)
-    for kind, file in (("Table", csv), ("Picture", plot)):
-        if file is not None:
-            announce(kind, file)
+    _print_table(names, result.sparsities, weights, ranking, relevance)
+    print_places(Table=csv, Picture=plot)
 
 
 def _write_weights(csv, names, sparsities, weights):
@@ -87,7 +87,7 @@ def _write_weights(csv, names, sparsities, weights):
         write_file(csv, frame.to_csv(index=False))
 
 
-def _show_json(names, sparsities, weights, ranking, relevance):
+def _print_json(names, sparsities, weights, ranking, relevance):
     """Print the path as one JSON object."""
     content = {
         "ranking": [names[j] for j in np.argsort(ranking, kind="stable")],
@@ -95,19 +95,25 @@ def _show_json(names, sparsities, weights, ranking, relevance):
         "sparsities": sparsities.tolist(),
         "weights": {name: weights[:, j].tolist() for j, name in enumerate(names)},
     }
-    show_json(content)
+    print_json(content)
 
 
-def _show_table(names, sparsities, weights, ranking, relevance):
+def _print_table(names, sparsities, weights, ranking, relevance):
     """Print one row per column, the one that stays longest first."""
     rows = []
     for j in np.argsort(ranking, kind="stable"):
-        alive = np.flatnonzero(weights[:, j])
-        last_penalty = number(float(sparsities[alive[-1]])) if len(alive) else "0"
+        active = np.flatnonzero(weights[:, j])
+        last_penalty = number(float(sparsities[active[-1]])) if len(active) else "0"
         weight = number(float(weights[0, j]))
         rows.append((names[j], int(ranking[j]), int(relevance[j]), last_penalty, weight))
-    heads = ("column", "order of survival", "of relevance", "stays up to", "weight at 0")
-    show_table(heads, rows, numeric=(1, 2, 3, 4))
+    heads = (
+        "column",
+        "elimination order",
+        "relevance",
+        "active up to penalty",
+        "weight at penalty 0",
+    )
+    print_table(heads, rows, numeric=(1, 2, 3, 4))
     out.print(f"\n{ABOUT_ORDERS}")
 
 

@@ -5,8 +5,8 @@ import sys
 import numpy as np
 
 from kernelknife._utils.files import write_file
-from kernelknife.app.cli.console import say, warned
-from kernelknife.app.cli.files import announce, check_outputs, writing
+from kernelknife.app.cli.console import print_note, warned
+from kernelknife.app.cli.files import check_outputs, print_places, writing
 from kernelknife.app.storage import load_model
 from kernelknife.app.tables import (
     check_column,
@@ -33,8 +33,7 @@ def predict(model, data, reading, *, ids, output):
         What ``kernelknife select --save`` wrote.
     data : str
         The table.
-    reading : dict
-        Arguments of :func:`kernelknife.app.tables.read_table`.
+    reading : ReadOptions
     ids : list of str
         Columns of the table to repeat beside the predictions.
     output : path or None
@@ -44,17 +43,16 @@ def predict(model, data, reading, *, ids, output):
     if output is not None:
         check_format(output)
     encoder, fitted, facts = load_model(model)
-    frame = read_table(data, **reading)
+    frame = read_table(data, **vars(reading))
     for name in ids:
         check_column(name, frame.columns)
     selected = facts["selected"]
-    # Models that were saved before dates could be used have no such fact.
-    numbers = expand_dates(frame, facts.get("dates", {}), selected)
+    numbers = expand_dates(frame, facts["dates"], selected)
     with warned():
         columns = _predictions(fitted, encoder.transform(numbers, selected), facts["target"])
     notes = [*unseen_levels(encoder, numbers, selected), *outside_range(encoder, numbers, selected)]
     for note in [*reading_notes(frame), *notes]:
-        say(note)
+        print_note(note)
     result = frame[list(ids)].copy()
     for name, values in columns.items():
         # A column that is repeated beside the predictions may have the same name.
@@ -65,7 +63,7 @@ def predict(model, data, reading, *, ids, output):
     content = table_bytes(result, output)
     with writing(output):
         write_file(output, content)
-    announce("Predictions", output)
+    print_places(Predictions=output)
 
 
 def _predictions(fitted, X, target):

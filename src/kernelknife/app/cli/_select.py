@@ -1,47 +1,45 @@
 """``kernelknife select`` and ``kernelknife demo``: select columns, print them, write files."""
 
 import contextlib
-import shlex
-from inspect import signature
 from pathlib import Path
 
 from kernelknife._utils.files import write_file
 from kernelknife._utils.formatting import number
-from kernelknife.app.cli.console import SPACES, Failure, out, say, show_json, show_table, warned
-from kernelknife.app.cli.files import announce, check_outputs, writing
+from kernelknife.app.cli.console import (
+    Failure,
+    as_line,
+    out,
+    print_json,
+    print_note,
+    print_table,
+    warned,
+)
+from kernelknife.app.cli.files import check_outputs, print_places, writing
 from kernelknife.app.cli.progress import fold_bar
+from kernelknife.app.options import ReadOptions, SelectOptions
 from kernelknife.app.report import build_report
 from kernelknife.app.report.substitutes import best_substitute
 from kernelknife.app.selection import TIERS, find_warnings, headline, select_features
 from kernelknife.app.storage import save_model
 from kernelknife.app.tables import read_table
 
-__all__ = ["demo", "select", "show"]
+__all__ = ["demo", "print_selection", "select"]
 
 CLUSTER_TIMEOUT = 10  # seconds; a scheduler that is there answers within one
 BAR_LENGTH = 10  # letters of a bar that shows a share of the folds
 MOST_CLASSES = 8  # more do not fit side by side on a terminal
-# Options whose names are not those of the arguments.
-OPTION_NAMES = {
-    "ids": "id",
-    "n_features": "features",
-    "n_centers": "centers",
-    "random_state": "seed",
-}
+BASELINE = "baseline (constant)"
 
 
-def select(data, target, settings, reading, *, report, save, json, cluster):
+def select(data, options, reading, *, report, save, json, cluster):
     """Select columns, print them and write the files that were asked for.
 
     Parameters
     ----------
     data : str
         The table.
-    target : str
-    settings : dict
-        Arguments of :func:`kernelknife.app.selection.select_features`.
-    reading : dict
-        Arguments of :func:`kernelknife.app.tables.read_table`.
+    options : SelectOptions
+    reading : ReadOptions
     report, save : path or None
         Where to write the report and the model.
     json : bool
@@ -52,32 +50,29 @@ def select(data, target, settings, reading, *, report, save, json, cluster):
     Returns
     -------
     int
-        The exit status: 0 if the selected columns predict better than a constant, else 1.
+        The exit status: 0 if the selected columns predict better than the baseline, else 1.
     """
     check_outputs(report, save, inputs=[data])
     with _on_cluster(cluster):
-        selection = _run_selection(read_table(data, **reading), target, settings)
+        selection = _run_selection(read_table(data, **vars(reading)), options)
     if report is not None:
         with writing(report):
-            command = _command(data, settings, reading, target)
-            write_file(report, build_report(selection, str(data), reading, command=command))
+            write_file(report, build_report(selection, str(data), reading, command=True))
     if save is not None:
         with writing(save):
             save_model(save, selection)
     if json:
-        show_json(selection.to_json(), indent=2)
+        print_json(selection.to_json(), indent=2)
     else:
-        show(selection)
-    for name, path in (("Report", report), ("Model", save)):
-        if path is not None:
-            announce(name, path)
+        print_selection(selection)
+    print_places(Report=report, Model=save)
     return 0 if selection.better else 1
 
 
-def _run_selection(frame, target, settings):
+def _run_selection(frame, options):
     """Run the selection with guesses, progress and warnings on standard error."""
     with warned(), fold_bar() as callbacks:
-        return select_features(frame, target, callbacks=callbacks, tell=say, **settings)
+        return select_features(frame, **vars(options), callbacks=callbacks, announce=print_note)
 
 
 @contextlib.contextmanager
@@ -99,39 +94,39 @@ def _on_cluster(address):
         yield
 
 
-def show(selection):
+def print_selection(selection):
     """Print a selection: what to doubt, the answer, the columns and the errors as tables."""
     for warning in find_warnings(selection):
-        out.print(f"Note: {warning.translate(SPACES)}")
-    out.print(f"{headline(selection).translate(SPACES)}\n")
+        out.print(f"Note: {as_line(warning)}")
+    out.print(f"{as_line(headline(selection))}\n")
     if selection.rates is not None:
         out.print(f"{selection.rates.sentence}\n")
     shown = _shown_features(selection)
     if shown:
         heads, rows = _column_rows(selection, shown)
-        show_table(heads, rows, numeric=(2, 3))
+        print_table(heads, rows, numeric=(2, 3))
         out.print()
     if selection.interactions:
         pairs = [
             (" and ".join(together.names), f"{100 * together.share:.1f} %")
             for together in selection.interactions
         ]
-        show_table(("acting together", "of the variance"), pairs, numeric=(1,))
+        print_table(("acting together", "of the variance"), pairs, numeric=(1,))
         out.print()
     out.print(f"{selection.model_in_words}\n")
-    show_table(
+    print_table(
         (selection.error_name, "mean", "standard error"), _error_rows(selection), numeric=(1, 2)
     )
     out.print(f"The model with all columns is scikit-learn's {selection.full_model}.")
     if selection.quality is not None:
         out.print()
-        _show_classes(selection.quality)
+        _print_classes(selection.quality)
         if selection.quality_in_words:
             out.print(selection.quality_in_words)
 
 
 def _shown_features(selection):
-    """Return the columns that the model or the folds use, and those that votes or races keep."""
+    """Return the columns that the model or the folds use, and those kept at an error rate."""
     kept = set() if selection.rates is None else set(selection.rates.selected)
     shown = [feature for feature in selection.features if feature.tier or feature.name in kept]
     order = {tier: i for i, tier in enumerate((*TIERS, ""))}
@@ -153,7 +148,7 @@ def _column_rows(selection, features):
     ]
     rates = selection.rates
     if rates is not None:
-        heads += ["in halves" if rates.method == "stability" else "in draws", "q-value"]
+        heads += ["in half-samples" if rates.method == "stability" else "in draws", "q-value"]
         for feature, row in zip(features, rows, strict=True):
             column = rates.columns[feature.name]
             row += [f"{100 * column.share:.0f} %", number(column.q_value)]
@@ -169,8 +164,8 @@ def frequency(share):
     return f"{'#' * filled}{'.' * (BAR_LENGTH - filled)} {text:>5}"
 
 
-def _show_classes(quality):
-    """Print how well single classes are told apart."""
+def _print_classes(quality):
+    """Print how well single classes are predicted."""
     figures = f"balanced error {number(quality.balanced_error)}"
     if quality.area is not None:
         figures += f", area under the curve {number(quality.area)}"
@@ -180,38 +175,16 @@ def _show_classes(quality):
             zip(quality.class_errors, quality.classes, strict=True), key=lambda pair: -pair[0]
         )
         rows = [(label, number(float(error))) for error, label in worst[:MOST_CLASSES]]
-        show_table(("class, the worst first", "share wrong"), rows, numeric=(1,))
+        print_table(("class, the worst first", "misclassified"), rows, numeric=(1,))
         return
-    header = ("class", *(f"taken for {label}" for label in quality.classes), "share wrong")
+    header = ("class", *(f"taken for {label}" for label in quality.classes), "misclassified")
     rows = [
         (label, *(f"{count:.4g}" for count in counts), number(float(error)))
         for label, counts, error in zip(
             quality.classes, quality.confusion, quality.class_errors, strict=True
         )
     ]
-    show_table(header, rows, numeric=tuple(range(1, len(header))))
-
-
-def _command(data, settings, reading, target):
-    """Return the command line that gives the same answer."""
-    words = ["kernelknife", "select", str(data), "--target", target]
-    for name, default in {**_defaults(select_features), **_defaults(read_table)}.items():
-        value = {**settings, **reading}.get(name, default)
-        if value == default or name == "n_jobs":
-            continue
-        option = "--" + OPTION_NAMES.get(name, name.replace("_", "-"))
-        if value is True:
-            words.append(option)
-            continue
-        for one in value if isinstance(value, tuple) else (value,):
-            words += [option, str(one)]
-    return shlex.join(words)
-
-
-def _defaults(function):
-    """Return the default of every argument that has one; lists are tuples, as the command's are."""
-    named = signature(function).parameters.values()
-    return {p.name: p.default for p in named if p.default is not p.empty}
+    print_table(header, rows, numeric=tuple(range(1, len(header))))
 
 
 def _error_rows(selection):
@@ -219,14 +192,14 @@ def _error_rows(selection):
     scores = {
         "selected columns": selection.error,
         "all columns, equal weights": selection.full_error,
-        "a constant": selection.constant_error,
+        BASELINE: selection.baseline_error,
     }
     rows = [(name, number(score.mean), number(score.spread)) for name, score in scores.items()]
     held_out = selection.held_out
     if held_out is not None:
         label = f"selected columns, {held_out.rows} rows held out"
         rows.append((label, number(held_out.error), ""))
-        rows.append(("a constant, the same rows", number(held_out.constant), ""))
+        rows.append((f"{BASELINE}, the same rows", number(held_out.baseline), ""))
     return rows
 
 
@@ -255,12 +228,11 @@ def demo(output):
         "Skin of the orange: 150 rows, 20 columns, two classes, one around the other like a peel.\n"
         "Only x0 to x3 matter, and none of them shows it on its own.\n"
     )
-    selection = _run_selection(frame, "fruit", {"rule": "1se", "folds": 5, "n_jobs": -1})
-    show(selection)
+    options = SelectOptions(target="fruit", rule="1se", folds=5, n_jobs=-1)
+    selection = _run_selection(frame, options)
+    print_selection(selection)
     with writing(output):
         write_file(table, csv)
-        settings = {"rule": "1se", "folds": 5}
-        command = _command(table.name, settings, {}, "fruit")
-        write_file(output, build_report(selection, table.name, command=command))
+        write_file(output, build_report(selection, table.name, ReadOptions(), command=True))
     out.print(f"\nData: {table.resolve()}")
     out.print(f"Report, open it in a browser: {output.resolve()}")

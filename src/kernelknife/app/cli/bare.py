@@ -1,7 +1,8 @@
 """What the command can do where the packages of the extra ``cli`` are not installed.
 
-NumPy, SciPy and scikit-learn are always there, and they are enough to say the version and to run
-the demonstration, without its report. Everything else ends in a sentence that says what to install.
+NumPy, SciPy and scikit-learn are always there, and they are enough to print the version and to run
+the demonstration, without its report. Everything else ends in a sentence that names what to
+install.
 """
 
 import sys
@@ -21,9 +22,9 @@ def version_line():
     """Return the version of the package, and of what it stands on, in one line."""
     from kernelknife._utils.versions import versions
 
-    told = versions()
-    own = told.pop("kernelknife")
-    return f"kernelknife {own} ({', '.join(f'{name} {v}' for name, v in told.items())})"
+    others = versions()
+    own = others.pop("kernelknife")
+    return f"kernelknife {own} ({', '.join(f'{name} {v}' for name, v in others.items())})"
 
 
 def run_bare(arguments):
@@ -63,9 +64,10 @@ def demo():
     )
     X, y = make_skin_of_orange(150, 16, random_state=0)
     search = KnifeClassifierCV(rule="1se", cv=5).fit(X, y)
-    chosen = search.get_support(indices=True)
+    selected = search.get_support(indices=True)
+    names = ", ".join(f"x{j}" for j in selected)
     error = 1.0 - search.cv_results_["mean_test_score"][search.best_index_]
-    constant = 1.0 - np.bincount(y).max() / len(y)
-    print(f"{len(chosen)} of {X.shape[1]} columns selected: {', '.join(f'x{j}' for j in chosen)}")
-    print(f"Share of wrong answers over five folds: {error:.2f}; of a constant: {constant:.2f}.")
+    baseline = 1.0 - np.bincount(y).max() / len(y)
+    print(f"{len(selected)} of {X.shape[1]} columns selected: {names}")
+    print(f"Misclassification rate over five folds: {error:.2f}; of the baseline: {baseline:.2f}.")
     print("\nFor the report, and for tables of your own: pip install 'kernelknife[cli]'")

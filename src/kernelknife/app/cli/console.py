@@ -1,4 +1,4 @@
-"""What the commands print with: tables, bars of progress, and errors of one line.
+"""What the commands print with: tables, notes on standard error, and JSON.
 
 Names of columns and files are the user's. rich would take parts of them for markup (``[bold]``)
 or emoji (``:a:``), so both are switched off for everything that is printed.
@@ -7,21 +7,24 @@ or emoji (``:a:``), so both are switched off for everything that is printed.
 import json
 import sys
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
+from kernelknife.app.messages import spelled
+from kernelknife.app.options import in_command
+
 __all__ = [
-    "SPACES",
     "Failure",
+    "as_line",
+    "busy",
     "errors",
     "out",
-    "progress",
-    "say",
-    "show_json",
-    "show_table",
+    "print_json",
+    "print_note",
+    "print_table",
     "warned",
 ]
 
@@ -49,47 +52,47 @@ class Failure(Exception):  # noqa: N818 - it ends a command and is no bug
 
 
 @contextmanager
-def progress():
-    """Yield ``report(name, done, total)``, which draws bars on a terminal and nothing elsewhere."""
-    if not errors.is_terminal:
-        yield lambda name, done, total: None
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    name_column = TextColumn("{task.description}", markup=False)
-    columns = (name_column, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=errors, transient=True) as bars:
-        tasks = {}
-
-        def report(name, done, total):
-            if name not in tasks:
-                tasks[name] = bars.add_task(name, total=total)
-            bars.update(tasks[name], completed=done, total=total)
-
-        yield report
-
-
-@contextmanager
 def warned():
     """Print every warning once, as one line on standard error."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         yield
     for message in dict.fromkeys(str(warning.message) for warning in caught):
-        say(f"warning: {message}")
+        print_note(message, "warning: ")
 
 
-def say(message):
-    """Print a message as one line on standard error."""
-    errors.print(str(message).translate(SPACES))
+@contextmanager
+def busy(what):
+    """Show on a terminal what takes a while, and print the warnings afterwards."""
+    with warned(), errors.status(what) if errors.is_terminal else nullcontext():
+        yield
 
 
-def show_json(content, indent=None):
+def as_line(message):
+    """Return a message or an error as one line, with the flags of the command in its hints."""
+    return spelled(message, in_command).translate(SPACES)
+
+
+def print_note(message, before=""):
+    """Print a message or an error as one line on standard error."""
+    errors.print(f"{before}{as_line(message)}")
+
+
+def print_json(content, indent=None):
     """Print one JSON object on standard output, as ``json.dumps`` writes it."""
-    sys.stdout.write(json.dumps(content, indent=indent, default=str) + "\n")
+    sys.stdout.write(json.dumps(_with_flags(content), indent=indent, default=str) + "\n")
 
 
-def show_table(header, rows, numeric=()):
+def _with_flags(content):
+    """Return content with the flags of the command in the hints of its texts."""
+    if isinstance(content, dict):
+        return {name: _with_flags(value) for name, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_with_flags(value) for value in content]
+    return spelled(content, in_command) if isinstance(content, str) else content
+
+
+def print_table(header, rows, numeric=()):
     """Print a table: aligned on a terminal, separated by tabs elsewhere.
 
     Parameters

@@ -4,9 +4,9 @@ import contextlib
 import os
 
 from kernelknife._utils.files import check_writable, is_stream
-from kernelknife.app.cli.console import Failure, say
+from kernelknife.app.cli.console import Failure, print_note
 
-__all__ = ["announce", "check_outputs", "writing"]
+__all__ = ["check_outputs", "print_places", "writing"]
 
 
 @contextlib.contextmanager
@@ -43,9 +43,14 @@ def check_outputs(*paths, inputs=()):
         taken.append((path, "holds another result of this command"))
 
 
-def announce(kind, path):
-    """Say where a result has been written; a pipe or a device keeps the name that the user gave."""
-    say(f"{kind}: {path if is_stream(path) else os.path.realpath(path)}")
+def print_places(**paths):
+    """Print where each kind of result was written; None is skipped.
+
+    A pipe or a device keeps the name that the user gave.
+    """
+    for kind, path in paths.items():
+        if path is not None:
+            print_note(f"{kind}: {path if is_stream(path) else os.path.realpath(path)}")
 
 
 def _same_file(path, other):

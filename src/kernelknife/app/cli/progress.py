@@ -1,4 +1,4 @@
-"""Progress over paths, half-samples and draws of knockoffs: a bar, or lines elsewhere."""
+"""Progress over paths, half-samples and draws of knockoffs: a bar on a terminal, or lines."""
 
 import os
 import tempfile
@@ -6,18 +6,18 @@ import threading
 from contextlib import contextmanager
 from pathlib import Path
 
-from kernelknife.app.cli.console import errors, say
+from kernelknife.app.cli.console import errors, print_note
 
 __all__ = ["fold_bar"]
 
 
-# Tasks whose parts are counted, and the parts.
-COUNTED, PARTS = ("halves", "draws"), ("line", "half", "draw")
+# Steps of a fit whose parts are counted, and the parts.
+COUNTED, PARTS = ("halves", "draws"), ("path", "half", "draw")
 REFRESH_SECONDS = 0.2  # often enough for a bar to move smoothly
 
 
 class FoldCounter:
-    """Callback of scikit-learn that counts finished paths, halves and draws.
+    """Callback of scikit-learn that counts finished paths, half-samples and draws.
 
     They may run in other processes. Each appends one byte to a file when it has finished, so that
     the size of the file is the count.
@@ -37,19 +37,21 @@ class FoldCounter:
     def total(self):
         """About how many parts there will be.
 
-        A cross-validation says how many paths it expects; its search for alpha may go on for longer
-        or end early.
+        The number of paths of a cross-validation is an estimate: its search for alpha may go on for
+        longer or end early.
         """
         return self._paths + self._others
 
     def setup(self, estimator, context):
         """Do nothing; scikit-learn asks callbacks to have this method."""
 
+    def expect(self, n_paths):
+        """Take over how many paths a cross-validation is expected to follow."""
+        self._paths = n_paths
+
     def on_fit_task_begin(self, estimator, context):
-        """Take over how many paths, halves or draws are expected."""
-        if context.task_name == "comparing":
-            self._paths = estimator.n_paths_
-        elif context.task_name in COUNTED:
+        """Take over how many half-samples or draws are expected."""
+        if context.task_name in COUNTED:
             self._others += context.max_subtasks or 0
 
     def on_fit_task_end(self, estimator, context):
@@ -126,6 +128,6 @@ def _lines():
         quarter = min(4 * done // total, 4) if total else 0
         if quarter > printed:
             printed = quarter
-            say(f"{done} of about {max(total, done)} paths are followed")
+            print_note(f"{done} of about {max(total, done)} paths are followed")
 
     yield show

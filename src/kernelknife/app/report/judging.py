@@ -1,4 +1,4 @@
-"""Pieces of a report that judge: the error by the number of columns, and classes one by one."""
+"""Pieces of a report on errors: by the number of columns, and of single classes."""
 
 from html import escape
 
@@ -27,7 +27,7 @@ def counts_piece(counts, errors, spread, chosen, error_name) -> str:
     errors, spread : ndarray of shape (n_points,)
         Mean error over the folds and its standard error.
     chosen : int
-        Number of columns of the chosen model.
+        Number of columns of the selected model.
     error_name : str
     """
     points = best_by_count(counts, errors)

@@ -5,8 +5,9 @@ from importlib.resources import files
 
 import numpy as np
 
-from kernelknife._tuning import rows_of_path
 from kernelknife._utils.formatting import number
+from kernelknife.app.messages import in_python
+from kernelknife.app.options import in_command
 from kernelknife.app.report.judging import classes_piece, counts_piece
 from kernelknife.app.report.paths import path_piece
 from kernelknife.app.report.pieces import (
@@ -22,41 +23,42 @@ from kernelknife.app.report.substitutes import substitutes_piece
 from kernelknife.app.report.verdict import verdict_piece
 from kernelknife.app.selection.comparison import to_errors
 from kernelknife.app.selection.effects import order_of
+from kernelknife.inspection.curves import rows_of_path
 
 __all__ = ["build_fragment", "build_report", "html_page", "path_fragment"]
 
 ABOUT_WEIGHTS = (
-    "The weight is how much of a column the model uses, between 0 and 1; weights say what is "
-    "used, not how large an effect is. A stable column is used by the model and selected in at "
-    "least four of five folds, so that it does not depend on a few rows. An uncertain column is "
-    "selected in at least two of five. An unstable one is used by the model, but fewer folds "
-    "select it: it is probably an accident, and no finding. Folds share most of their rows, so "
-    "none of this is a proof. Of columns that carry the same information, one may stand for the "
-    "others. The order of survival is 1 for the column that stays longest as the penalty rises."
+    "The weight is how much of a column the model uses, between 0 and 1; it is no measure of how "
+    "large an effect is. A stable column is used by the model and selected in at least four of "
+    "five folds, so that it does not depend on a few rows. An uncertain column is selected in at "
+    "least two of five. An unstable one is used by the model, but fewer folds select it: it is "
+    "probably an accident, and no finding. Folds share most of their rows, so none of this is a "
+    "proof. Of columns that carry the same information, one may stand for the others. The "
+    "elimination order is 1 for the column that leaves last as the penalty rises."
 )
 ABOUT_COUNTS = (
     "The fewest columns whose error is within one standard error of the least are often as good "
     "and easier to explain."
 )
 ABOUT_CLASSES = (
-    "Rows are the classes of the data, columns the predicted ones. The figures come from the "
-    "models with the chosen penalties that every fold has fitted to its training rows and judged "
-    "on its other rows; a row that is judged several times counts in parts. The balanced error is "
-    "the mean of the classes' shares of wrong rows, so that a rare class counts as much as a "
+    "Rows are the classes of the data, columns the predicted ones. The figures come from models "
+    "with the selected penalties that were fitted to the training rows of every fold and tested on "
+    "its other rows; a row that is tested several times counts in parts. The balanced error is "
+    "the mean misclassification rate of the classes, so that a rare class counts as much as a "
     "frequent one. The area under the curve is the chance that of two rows of different classes "
     "the right one has the higher score: 0.5 is guessing, 1 is perfect."
 )
 ABOUT_PENALTIES = (
-    "Two penalties are chosen by the folds. The sparsity is the price of using columns: the "
-    "higher, the fewer are left. Alpha is the price of a wiggly relation: the higher, the smoother "
-    "the model."
+    "Two penalties are selected by cross-validation. The sparsity is the price of using columns: "
+    "the higher, the fewer are left. Alpha is the price of a wiggly relation: the higher, the "
+    "smoother the model."
 )
-ABOUT_STAND_INS = (
-    "Of several columns that say the same, the model keeps one. Here each selected column is "
-    "forbidden, and others are tried in its place: columns that are correlated with it, and those "
-    "that the model asks for once it is gone. A number is the change of the model's loss on "
-    "rows that were used neither to fit nor to find the other column. A column is named where it "
-    "makes up for more than chance would."
+ABOUT_SUBSTITUTES = (
+    "Of several columns with the same information, the model keeps one. Here each selected column "
+    "is left out, and others are tried in its place: columns that are correlated with it, and "
+    "those that would lower the error most once it is gone. A number is the change of the model's "
+    "loss on rows that were used neither to fit nor to find the other column. A column is named "
+    "where it makes up for more than chance would."
 )
 ABOUT_PATHS = (
     "Raising the penalty drives columns out, the least useful first. Move the slider to see which "
@@ -67,14 +69,14 @@ ABOUT_EFFECTS = (
     "are. The marks at the foot are rows of the data."
 )
 ABOUT_SCORES = (
-    " The output for a class is its score: above 0 the model says that a row belongs to the "
-    "class, below 0 that it does not, and the farther from 0, the surer it is."
+    " The output for a class is its score: above 0 a row is predicted to belong to the class, "
+    "below 0 it is not, and the farther from 0, the surer."
 )
 ABOUT_PAIRS = (
     "Every dot is one row of the data with its own values. Where rows are persons, think of that "
     "before you pass this page on."
 )
-ABOUT_JITTER = " Columns with few different values are jittered a little, so that dots show."
+ABOUT_JITTER = " Columns with few different values are jittered, so that dots do not overlap."
 ABOUT_SEPARATE_EFFECTS = (
     "Each curve is what a column on its own adds to the prediction; its average is zero. The marks "
     "at the foot are rows of the data."
@@ -100,7 +102,7 @@ def _asset(name):
     return (files(__package__) / name).read_text(encoding="utf-8")
 
 
-def build_report(selection, source=None, reading=None, *, command=None) -> str:
+def build_report(selection, source=None, reading=None, *, command=False) -> str:
     """Return the report as an HTML page.
 
     Parameters
@@ -109,10 +111,11 @@ def build_report(selection, source=None, reading=None, *, command=None) -> str:
         What :func:`kernelknife.app.selection.select_features` returned.
     source : str, default=None
         Where the data came from; the page and its Python code name it.
-    reading : dict, default=None
-        Options of :func:`kernelknife.app.tables.read_table` that the data were read with.
-    command : str, default=None
-        The command line that gives the same answer, where there was one.
+    reading : ReadOptions, default=None
+        How the data were read from a file; None is as ``read_table`` does by default.
+    command : bool, default=False
+        Whether the page is for a user of the command: its hints then name flags, and the command
+        line that gives the same answer stands beside the Python code.
 
     Returns
     -------
@@ -137,7 +140,7 @@ def build_report(selection, source=None, reading=None, *, command=None) -> str:
 
 def html_page(title, body) -> str:
     """Return a page of its own with a title, the style sheet and the script."""
-    # The policy forbids every request, so that a page never tells anybody that it was opened.
+    # The policy forbids every request, so that nobody can notice that a page was opened.
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -152,7 +155,7 @@ def html_page(title, body) -> str:
 
 def build_fragment(selection) -> str:
     """Return the report as a fragment of HTML for a notebook."""
-    return _fragment(_body(selection, None, None, None))
+    return _fragment(_body(selection, None, None, False))
 
 
 def path_fragment(path) -> str:
@@ -172,11 +175,16 @@ def _fragment(body):
 def _body(selection, source, reading, command):
     """Return all pieces of the report, each under its heading."""
     pairs, jittered = pairs_piece(selection.table, selection.selected)
-    quality = selection.quality
+    spell = in_command if command else in_python
+    substitutes = substitutes_piece(selection.substitutes)
     sections = [
         ("How sure", ABOUT_WEIGHTS, _features(selection)),
-        ("Which classes are told apart", _about_classes(selection), classes_piece(quality)),
-        ("Columns that say the same", ABOUT_STAND_INS, substitutes_piece(selection.substitutes)),
+        (
+            "Which classes are told apart",
+            _about_classes(selection),
+            classes_piece(selection.quality),
+        ),
+        ("Columns with the same information", ABOUT_SUBSTITUTES, substitutes),
         ("How many columns", ABOUT_COUNTS, _counts(selection)),
         ("Feature paths", _about_paths(selection), _paths(selection)),
         ("Choosing the penalties", ABOUT_PENALTIES, cv_piece(selection)),
@@ -187,10 +195,10 @@ def _body(selection, source, reading, command):
             ABOUT_PAIRS + (ABOUT_JITTER if jittered else ""),
             pairs,
         ),
-        ("What was asked", "", question_piece(selection, source)),
-        ("To do it again", "", snippet_piece(selection, source, reading, command)),
+        ("What was asked", "", question_piece(selection, source, spell)),
+        ("To do it again", "", snippet_piece(selection, source, reading, command=command)),
     ]
-    parts = [verdict_piece(selection), rate_piece(selection.rates)]
+    parts = [verdict_piece(selection, spell), rate_piece(selection.rates)]
     for heading, about, piece in sections:
         # A selection without columns has no effects and no pairs.
         if piece:
@@ -221,15 +229,15 @@ def _about_paths(selection):
     if selection.asked:
         why = "is of the model that was asked for, fitted anew on every fold"
     else:
-        why = "is what every fold says of the setting that the other folds have chosen"
+        why = "is nested: every fold tests the model that the other folds select"
     return (
-        f"{ABOUT_PATHS} The slider shows plain means over the folds, {shown} at the chosen "
+        f"{ABOUT_PATHS} The slider shows plain means over the folds, {shown} at the selected "
         f"penalty; the error at the top, {first}, {why}."
     )
 
 
 def _together(selection):
-    """Return the columns that act together, or that none do; nothing if the model cannot say."""
+    """Return the columns that act together, or that none do; nothing for a joint function."""
     if selection.interactions:
         return together_piece(selection.interactions, ABOUT_SURFACES)
     several = order_of(selection.model) > 1 and len(selection.selected) > 1
@@ -250,14 +258,14 @@ def _fold_errors(selection):
 
 
 def _chosen_point(selection):
-    """Return the index of the point of the path that is nearest to the chosen model."""
-    wanted = selection.settings["n_features"]
+    """Return the index of the point of the path that is nearest to the selected model."""
+    wanted = selection.settings.n_features
     if wanted is not None:
         counts = (_table_weights(selection) > 0).sum(axis=1)
         return int(np.argmin(np.abs(counts - wanted)))
     sparsities = selection.search.path_.sparsities
     search, model = selection.search, selection.model
-    # The search may have looked at some of the rows only, where penalties are on another scale.
+    # The search may have used some of the rows only, where penalties are on another scale.
     sparsity = search.sparsity_ if model is search.best_estimator_ else model.sparsity_
     return int(np.argmin(np.abs(sparsities - sparsity)))
 
@@ -265,7 +273,7 @@ def _chosen_point(selection):
 def _table_weights(selection):
     """Return the weights of the table's columns at every point of the path.
 
-    The columns that a text column becomes share one weight, so the first of them speaks for all.
+    The columns that a text column becomes share one weight, so the first of them stands for all.
     """
     return selection.search.path_.weights[:, selection.encoder.first_columns]
 

@@ -8,13 +8,13 @@ from html import escape
 
 import numpy as np
 
-from kernelknife._tuning import cv_curves
 from kernelknife._utils.formatting import number
 from kernelknife.app.report.elements import figure, label_places, percent, shorten
 from kernelknife.app.report.rates import rate_cells, rate_heads
 from kernelknife.app.report.svg import COLORS, SHADES, Axis, Chart
 from kernelknife.app.selection import TIERS
 from kernelknife.app.selection.comparison import to_errors
+from kernelknife.inspection.curves import cv_curves
 from kernelknife.inspection.displays import log_positions
 
 __all__ = [
@@ -81,7 +81,7 @@ def _column_table(features, n_folds, label, rates):
         '<thead><tr><th scope="col">column</th><th scope="col">how sure</th>'
         '<th scope="col">weight</th>'
         f'<th scope="col">selected in folds (of {n_folds})</th>'
-        f'<th scope="col">order of survival</th>{rate_heads(rates)}</tr></thead>'
+        f'<th scope="col">elimination order</th>{rate_heads(rates)}</tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table></div>"
     )
 
@@ -125,17 +125,17 @@ def cv_piece(selection) -> str:
     heights = [np.clip(errors[curve.rows], chart.y.low, chart.y.high) for curve in curves]
     places = label_places(chart, [height[-1] for height in heights], LABEL_GAP)
     for i, (curve, height, place) in enumerate(zip(curves, heights, places, strict=True)):
-        # The chosen line has the first color, which no other line takes.
+        # The selected line has the first color, which no other line takes.
         color = "c0" if curve.chosen else f"c{1 + i % (COLORS - 1)}"
         width = "thick" if curve.chosen else "thin"
         x = places_of[curve.label]
         chart.line(x, height, f"line {color} {width}", curve.label)
         chart.label(x[-1], height[-1], place, curve.label, color)
-    chart.rule(max(search.sparsity_, every.min()), "marker", label="chosen")
+    chart.rule(max(search.sparsity_, every.min()), "marker", label="selected")
     return figure(
         chart.render(),
-        f"Mean over {len(search.splits_)} folds, fewer for lines that a first look has ruled out; "
-        "the band is one standard error around the chosen line.",
+        f"Mean over {len(search.splits_)} folds, fewer for lines that a screening round has ruled "
+        "out; the band is one standard error around the selected line.",
     )
 
 
@@ -340,7 +340,7 @@ def pairs_piece(table, names, random_state=0) -> tuple[str, bool]:
     rng = np.random.default_rng(random_state)
     rows = np.sort(rng.choice(n, min(MOST_DOTS, n), replace=False))
     kinds, legend = target_kinds(table, rows)
-    values = {name: _shaken(table.features[name], rows, rng) for name in names}
+    values = {name: _jittered(table.features[name], rows, rng) for name in names}
     charts = (
         _pair(table, values, kinds, first, second)
         for first, second in itertools.combinations(names, 2)
@@ -349,7 +349,7 @@ def pairs_piece(table, names, random_state=0) -> tuple[str, bool]:
     return f'{legend}<div class="grid-of-plots">{"".join(charts)}</div>', jittered
 
 
-def _shaken(column, rows, rng):
+def _jittered(column, rows, rng):
     """Return the values of some rows and whether they were moved, which few values need."""
     every = column.to_numpy(dtype=float, na_value=np.nan)
     values, distinct = every[rows], np.unique(every[np.isfinite(every)])

@@ -2,26 +2,25 @@
 
 from datetime import date
 from html import escape
-from inspect import signature
 
 import numpy as np
 
+from kernelknife._engine.policy import DEFAULT_LOSSES
 from kernelknife._utils.formatting import number
+from kernelknife.app.messages import as_code, spelled
+from kernelknife.app.options import ReadOptions, as_arguments, command_line
 from kernelknife.app.report.elements import percent
-from kernelknife.app.selection import select_features
-from kernelknife.app.tables import read_table
 
-__all__ = ["changed_arguments", "question_piece", "snippet_piece"]
+__all__ = ["common_terms", "notes_in_words", "question_piece", "snippet_piece", "terms_piece"]
 
 WEIGHTING_WORDS = {
     "penalized": "as the penalty leaves them",
     "relaxed": "refitted without the penalty that has selected the columns",
     "equal": "the same for all columns",
 }
-DEFAULT_LOSSES = {"regression": "squared", "classification": "squared_hinge"}
 
 
-def question_piece(selection, source) -> str:
+def question_piece(selection, source, spell) -> str:
     """Return the data and the settings as a list of terms.
 
     Parameters
@@ -29,6 +28,8 @@ def question_piece(selection, source) -> str:
     selection : Selection
     source : str or None
         Where the data came from.
+    spell : callable
+        How the hints of a note name options.
     """
     table, search, model = selection.table, selection.search, selection.model
     alphas = ", ".join(number(alpha) for alpha in search.alphas_)
@@ -37,7 +38,7 @@ def question_piece(selection, source) -> str:
         "rows and columns": f"{len(table.target)} rows, {table.features.shape[1]} columns to choose"
         " from",
         f"target {table.target_name}": _describe_target(table),
-        "guessed or left out": "; ".join(table.notes),
+        "guessed or left out": notes_in_words(table.notes, spell),
         "kernel and loss": f"{search.kernel_name_}, {_loss_name(model.loss, table.task)}",
         "alpha": f"{number(model.alpha)} (of {alphas})",
         "sparsity": number(float(model.sparsity_)),
@@ -46,14 +47,31 @@ def question_piece(selection, source) -> str:
         "weights": WEIGHTING_WORDS[selection.weighting],
         "folds": _describe_folds(selection),
         "converged": "yes" if model.converged_ else "no: see the warning at the top",
-        "seed": str(selection.settings["random_state"]),
-        "versions": ", ".join(f"{name} {v}" for name, v in selection.versions.items()),
-        "date and time taken": f"{date.today().isoformat()}, {selection.seconds:.0f} s",
+        **common_terms(selection),
     }
     if selection.held_out is not None:
-        share = selection.settings["hold_out"]
+        share = selection.settings.hold_out
         kept = f"rows with {share}" if isinstance(share, str) else f"{percent(share)} of the rows"
         terms["held out"] = kept
+    return terms_piece(terms)
+
+
+def common_terms(result) -> dict[str, str]:
+    """Return the terms that every result has: seed, versions, date and time taken."""
+    return {
+        "seed": str(result.settings.random_state),
+        "versions": ", ".join(f"{name} {v}" for name, v in result.versions.items()),
+        "date and time taken": f"{date.today().isoformat()}, {result.seconds:.0f} s",
+    }
+
+
+def notes_in_words(notes, spell) -> str:
+    """Return notes as one text."""
+    return "; ".join(spelled(note, spell) for note in notes) or "nothing"
+
+
+def terms_piece(terms) -> str:
+    """Return terms and their values as a list."""
     items = (f"<dt>{escape(k)}</dt><dd>{escape(str(v))}</dd>" for k, v in terms.items())
     return f"<dl>{''.join(items)}</dl>"
 
@@ -75,7 +93,7 @@ def _describe_folds(selection):
     folds = str(len(selection.search.splits_))
     if selection.table.groups is None:
         return folds
-    return f"{folds}, rows of one {selection.settings['group']} together"
+    return f"{folds}, rows of one {selection.settings.group} together"
 
 
 def _loss_name(loss, task):
@@ -85,7 +103,7 @@ def _loss_name(loss, task):
     return loss if isinstance(loss, str) else type(loss).__name__
 
 
-def snippet_piece(selection, source, reading, command=None) -> str:
+def snippet_piece(selection, source, reading, *, command) -> str:
     """Return the command, for those who used it, and Python code that give the same answer.
 
     Parameters
@@ -93,44 +111,24 @@ def snippet_piece(selection, source, reading, command=None) -> str:
     selection : Selection
     source : str or None
         Where the data came from.
-    reading : dict or None
-        Options that the data were read with.
-    command : str, default=None
-        The command line.
+    reading : ReadOptions or None
+        How the data were read.
+    command : bool
     """
-    name = "data.csv" if source in (None, "-") else source
-    read = "".join(f", {code}" for code in changed_arguments(read_table, reading or {}))
-    select = "".join(
-        f",\n    {code}" for code in changed_arguments(select_features, selection.settings)
-    )
+    name, options, reading = source or "data.csv", selection.settings, reading or ReadOptions()
+    file = as_code("data.csv" if name == "-" else name)
     code = (
         "from kernelknife.app.selection import select_features\n"
         "from kernelknife.app.tables import read_table\n\n"
-        f"frame = read_table({name!r}{read})\n"
-        "selection = select_features(\n    frame,\n"
-        f"    {selection.settings['target']!r}{select},\n)\n"
-        "selection.selected\n"
+        f"frame = read_table({', '.join([file, *as_arguments(reading)])})\n"
+        "selection = select_features(\n    frame,\n    "
+        + ",\n    ".join([as_code(options.target), *as_arguments(options)])
+        + ",\n)\nselection.selected\n"
     )
     python = f'<pre tabindex="0"><code>{escape(code)}</code></pre>'
-    if command is None:
+    if not command:
         return python
     return (
-        f'<pre tabindex="0"><code>{escape(command)}</code></pre>'
+        f'<pre tabindex="0"><code>{escape(command_line(name, options, reading))}</code></pre>'
         f"<details><summary>The same in Python</summary>{python}</details>"
     )
-
-
-def changed_arguments(function, arguments):
-    """Return the arguments of a function that differ from their defaults, as code."""
-    code = []
-    for parameter in signature(function).parameters.values():
-        if parameter.default is parameter.empty or parameter.name not in arguments:
-            continue
-        # A list and a tuple of the same values mean the same.
-        value, default = (
-            list(v) if isinstance(v, (tuple, list)) else v
-            for v in (arguments[parameter.name], parameter.default)
-        )
-        if value != default:
-            code.append(f"{parameter.name}={value!r}")
-    return code

@@ -1,4 +1,4 @@
-"""The pieces of a report about error rates: the sentence, and two columns of the table."""
+"""The pieces of a report on error rates: the sentence, and two columns of the table."""
 
 from html import escape
 
@@ -7,23 +7,24 @@ from kernelknife.app.report.elements import percent
 
 __all__ = ["rate_cells", "rate_heads", "rate_piece"]
 
-SAMPLES = {"stability": "halves", "knockoffs": "draws of knockoffs"}
-PROMISES = {
+SAMPLES = {"stability": "half-samples", "knockoffs": "draws of knockoffs"}
+MEANINGS = {
     "stability": (
-        "Random halves of the rows voted, each for the columns that stayed longest on its path. A "
-        "false column is one that a half would not choose more often than a blind draw; one that "
-        "is only correlated with a true column is not false in this sense."
+        "Every random half-sample of the rows selects the columns that remain active longest on "
+        "its path. A false column is one that a half-sample would not select more often than a "
+        "blind draw; one that is only correlated with a true column is not false in this sense."
     ),
     "knockoffs": (
-        "Every column raced against forged copies of itself. A false column is one that adds "
-        "nothing to what all others say. The promise holds as far as the forged columns resemble "
-        "the true ones."
+        "Every column is compared with its knockoffs: random columns with the same correlations to "
+        "the other columns, but without an effect of their own. A false column is one that adds "
+        "nothing to all the others. The rate holds as far as the knockoffs resemble the true "
+        "columns."
     ),
 }
 
 
 def rate_piece(rates) -> str:
-    """Return the sentence about errors and what it promises, nothing where no rate was asked for.
+    """Return the sentence on errors and its meaning, nothing where no rate was asked for.
 
     Parameters
     ----------
@@ -32,7 +33,7 @@ def rate_piece(rates) -> str:
     if rates is None:
         return ""
     return (
-        f'<p class="lead">{escape(rates.sentence)}</p><p class="quiet">{PROMISES[rates.method]}</p>'
+        f'<p class="lead">{escape(rates.sentence)}</p><p class="quiet">{MEANINGS[rates.method]}</p>'
     )
 
 

@@ -13,7 +13,7 @@
       const point = data.points[i];
       rule.setAttribute("x1", point.x);
       rule.setAttribute("x2", point.x);
-      const here = i === data.chosen ? " (chosen)" : "";
+      const here = i === data.chosen ? " (selected)" : "";
       value.textContent = point.sparsity + here;
       slider.setAttribute("aria-valuetext", `penalty ${point.sparsity}, ${point.count} columns`);
       const error = point.error === null ? "" : `, ${data.errorName} ${point.error} over the folds`;

@@ -1,4 +1,4 @@
-"""The piece of a report on columns that say the same: what could replace each selected column."""
+"""The piece of a report on substitutes: which columns could replace each selected column."""
 
 from html import escape
 
@@ -6,7 +6,7 @@ from kernelknife.inspection.substitutes import percent
 
 __all__ = ["best_substitute", "substitutes_piece"]
 
-MOST_STAND_INS = 5  # named per column; the rest is counted
+MOST_SUBSTITUTES = 5  # named per column; the rest is counted
 MOST_PLACES = 40  # selected columns in the table; the rest is counted
 
 
@@ -17,7 +17,7 @@ def best_substitute(substitutes, name) -> str:
     ----------
     substitutes : Substitutes
     name : str
-        Nothing is returned for a column that was not looked at.
+        Nothing is returned for a column without an analysis.
     """
     if name not in substitutes:
         return ""
@@ -55,7 +55,7 @@ def substitutes_piece(substitutes) -> str:
             f"found to matter is these and {escape(_listed(others))}.</p>"
         )
     return (
-        '<div class="scroll" tabindex="0" role="group" aria-label="Columns that say the same">'
+        '<div class="scroll" tabindex="0" role="group" aria-label="What could replace a column">'
         '<table><thead><tr><th scope="col">selected column</th><th scope="col">held-out loss '
         'without it</th><th scope="col">held-out loss with another in its place</th></tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table></div>{note}{more}"
@@ -68,7 +68,7 @@ def _replaced_by(place):
         return place.need_in_words
     named = [
         f"{escape(one.name)} {escape(percent(one.cost))}{' (selected too)' if one.selected else ''}"
-        for one in place.substitutes[:MOST_STAND_INS]
+        for one in place.substitutes[:MOST_SUBSTITUTES]
     ]
     n_more = len(place.substitutes) - len(named)
     return ", ".join(named) + (f" and {n_more} more" if n_more else "")
@@ -76,7 +76,7 @@ def _replaced_by(place):
 
 def _listed(names):
     """Return some names as words, the rest counted."""
-    shown = [str(name) for name in names[: 2 * MOST_STAND_INS]]
+    shown = [str(name) for name in names[: 2 * MOST_SUBSTITUTES]]
     n_more = len(names) - len(shown)
     if n_more:
         return ", ".join(shown) + f" and {n_more} more"

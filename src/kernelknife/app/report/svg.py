@@ -14,8 +14,8 @@ __all__ = ["COLORS", "SHADES", "Axis", "Chart"]
 
 COLORS = 8  # number of colors in the style sheet, the classes c0 to c7
 SHADES = 9  # number of colors from low to high, the classes h0 to h8; the middle one is zero
-TICKS = 5  # about so many ticks on a linear axis
-POWERS = 6  # at most about so many powers of ten on a logarithmic axis
+TICKS = 5  # about this number of ticks on a linear axis
+POWERS = 6  # at most about this number of powers of ten on a logarithmic axis
 LETTER = 6.5  # width of a letter below an axis, in pixels
 ROUNDING = 1e-9  # a tick at the end of an axis must not be lost by a rounding error
 

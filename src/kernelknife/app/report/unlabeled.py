@@ -1,20 +1,21 @@
 """The reports on tables without a target: one table explored, two tables related."""
 
-from datetime import date
 from html import escape
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from kernelknife._engine.data import infer_task
+from kernelknife._engine.policy import infer_task
 from kernelknife._utils.formatting import number
-from kernelknife.app.exploration import Exploration, Relation, explore_table, relate_tables
+from kernelknife.app.exploration import Exploration, Relation, UnlabeledResult
+from kernelknife.app.messages import as_code, in_python
+from kernelknife.app.options import as_arguments, in_command
 from kernelknife.app.report.elements import figure, percent, shorten
 from kernelknife.app.report.page import html_page
 from kernelknife.app.report.paths import path_piece
 from kernelknife.app.report.pieces import target_kinds
-from kernelknife.app.report.question import changed_arguments
+from kernelknife.app.report.question import common_terms, notes_in_words, terms_piece
 from kernelknife.app.report.svg import Axis, Chart
 
 __all__ = ["build_exploration", "build_relation"]
@@ -48,7 +49,9 @@ ABOUT_PAIR = (
 )
 
 
-def build_exploration(exploration: Exploration, source: str | None = None) -> str:
+def build_exploration(
+    exploration: Exploration, source: str | None = None, *, command: bool = False
+) -> str:
     """Return the report on one table as an HTML page.
 
     Parameters
@@ -57,6 +60,8 @@ def build_exploration(exploration: Exploration, source: str | None = None) -> st
         What :func:`kernelknife.app.exploration.explore_table` returned.
     source : str, default=None
         Where the data came from.
+    command : bool, default=False
+        Whether the page is for a user of the command, so that hints name its flags.
 
     Returns
     -------
@@ -78,6 +83,39 @@ def build_exploration(exploration: Exploration, source: str | None = None) -> st
     '<!doctype html>'
     """
     model = exploration.model
+    explained = [
+        (percent(share), f"of the variance, component {i + 1}")
+        for i, share in enumerate(model.explained_variance_ratio_)
+    ]
+    n_columns = len(exploration.weights)
+    terms = {
+        "data": source or "a data frame",
+        "rows and columns": f"{len(exploration.scores)} rows, {n_columns} columns",
+        "guessed or left out": _notes(exploration, command),
+        "kernel": str(model.kernel),
+        "sparsity": f"{number(float(model.sparsity_))} ({model.sparsity})",
+        **common_terms(exploration),
+    }
+    code = (
+        "from kernelknife.app.exploration import explore_table\n"
+        "from kernelknife.app.tables import read_table\n\n"
+        f"frame = read_table({as_code(source or 'data.csv')})\n"
+        f"found = explore_table({', '.join(['frame', *as_arguments(exploration.settings)])})\n"
+        "found.selected\n"
+    )
+    body = _body(
+        _sentence(exploration.selected, "carry the components"),
+        [(f"{len(exploration.selected)} of {n_columns}", "columns carry them"), *explained],
+        _exploration_sections(exploration),
+        terms,
+        code,
+    )
+    return html_page("What the columns have in common", body)
+
+
+def _exploration_sections(exploration: Exploration) -> list[tuple[str, str]]:
+    """Return headings and pieces of the report on one table."""
+    model = exploration.model
     sections = [
         ("The rows by their components", _scores_chart(exploration)),
         ("The columns", f"<p>{ABOUT_WEIGHTS}</p>{_weights_table(exploration.weights)}"),
@@ -85,46 +123,21 @@ def build_exploration(exploration: Exploration, source: str | None = None) -> st
     if hasattr(model, "gap_"):
         sections.append(("How many columns", f"<p>{ABOUT_GAP}</p>{_gap_chart(model.gap_)}"))
     if hasattr(model, "path_"):
-        first = exploration.encoder.first_columns
-        path = model.path_
-        chosen = int(np.argmin(np.abs(path.sparsities - model.sparsity_)))
+        path, first = model.path_, exploration.encoder.first_columns
         piece = path_piece(
             exploration.encoder.columns_,
             path.sparsities,
             path.weights[:, first],
             path.ranking[first],
-            chosen=chosen,
+            chosen=int(np.argmin(np.abs(path.sparsities - model.sparsity_))),
         )
         sections.append(("Feature paths", f"<p>{ABOUT_PATHS}</p>{piece}"))
-    shares = model.explained_variance_ratio_
-    terms = {
-        "data": source or "a data frame",
-        "rows and columns": f"{len(exploration.scores)} rows, {len(exploration.weights)} columns",
-        "guessed or left out": "; ".join(exploration.notes) or "nothing",
-        "kernel": str(model.kernel),
-        "sparsity": f"{number(float(model.sparsity_))} ({model.sparsity})",
-        **_common_terms(exploration),
-    }
-    code = (
-        "from kernelknife.app.exploration import explore_table\n"
-        "from kernelknife.app.tables import read_table\n\n"
-        f"frame = read_table({(source or 'data.csv')!r})\n"
-        f"found = explore_table(frame{_changed(explore_table, exploration.settings)})\n"
-        "found.selected\n"
-    )
-    cards = [
-        (f"{len(exploration.selected)} of {len(exploration.weights)}", "columns carry them"),
-        *(
-            (percent(share), f"of the variance, component {i + 1}")
-            for i, share in enumerate(shares)
-        ),
-    ]
-    lead = _sentence(exploration.selected, "carry the components")
-    body = _body(lead, cards, sections, terms, code)
-    return html_page("What the columns have in common", body)
+    return sections
 
 
-def build_relation(relation: Relation, sources: tuple[str, str] | None = None) -> str:
+def build_relation(
+    relation: Relation, sources: tuple[str, str] | None = None, *, command: bool = False
+) -> str:
     """Return the report on two tables as an HTML page.
 
     Parameters
@@ -133,6 +146,8 @@ def build_relation(relation: Relation, sources: tuple[str, str] | None = None) -
         What :func:`kernelknife.app.exploration.relate_tables` returned.
     sources : pair of str, default=None
         Where the data came from.
+    command : bool, default=False
+        Whether the page is for a user of the command, so that hints name its flags.
 
     Returns
     -------
@@ -152,44 +167,50 @@ def build_relation(relation: Relation, sources: tuple[str, str] | None = None) -
     >>> build_relation(relate_tables(first, second, n_components=1))[:15]
     '<!doctype html>'
     """
-    model = relation.model
+    model, correlations = relation.model, relation.model.correlations_
     names = sources or ("the first table", "the second table")
     sections = []
-    for i in range(len(model.correlations_)):
+    for i in range(len(correlations)):
         tables = "".join(
             f"<h3>{escape(names[k])}</h3>{_weights_table(relation.weights[k][i])}" for k in (0, 1)
         )
+        heading = "The pair of scores" if len(correlations) == 1 else f"Pair {i + 1}"
         chart = _pair_chart(relation, names, i)
-        heading = "The pair of scores" if len(model.correlations_) == 1 else f"Pair {i + 1}"
         sections.append((heading, f"<p>{ABOUT_PAIR}</p>{chart}{tables}"))
     terms = {
         "data": f"{names[0]} and {names[1]}",
         "rows": str(relation.n_rows),
-        "guessed or left out": "; ".join(relation.notes) or "nothing",
+        "guessed or left out": _notes(relation, command),
         "kernel": str(model.kernel),
         "sparsity": ", ".join(number(float(s)) for s in model.sparsities_.ravel()),
-        **_common_terms(relation),
+        **common_terms(relation),
     }
-    files = sources or ("a.csv", "b.csv")
+    left, right = map(as_code, sources or ("a.csv", "b.csv"))
+    arguments = ", ".join(["left", "right", *as_arguments(relation.settings)])
     code = (
         "from kernelknife.app.exploration import relate_tables\n"
         "from kernelknife.app.tables import read_table\n\n"
-        f"left, right = read_table({files[0]!r}), read_table({files[1]!r})\n"
-        f"found = relate_tables(left, right{_changed(relate_tables, relation.settings)})\n"
+        f"left, right = read_table({left}), read_table({right})\n"
+        f"found = relate_tables({arguments})\n"
         "found.selected(0), found.selected(1)\n"
     )
-    cards = []
+    cards = [(number(float(correlations[0])), "correlation on the rows of the fit")]
     if hasattr(model, "p_values_"):
         cards = [
             (number(float(model.held_out_correlations_[0])), "correlation on held-out rows"),
             (number(float(model.p_values_[0])), "p-value: chance of as much without a relation"),
+            *cards,
         ]
-    cards.append((number(float(model.correlations_[0])), "correlation on the rows of the fit"))
     left, right = (_listed(relation.selected(k)) for k in (0, 1))
     lead = f"{left} of {escape(names[0])} and {right} of {escape(names[1])} go together."
     if not relation.sure:
         lead = f"No sure finding. The best guess: {lead}"
     return html_page("What two tables have in common", _body(lead, cards, sections, terms, code))
+
+
+def _notes(result: UnlabeledResult, command: bool) -> str:
+    """Return the notes of a result, spelled for the command or for Python."""
+    return notes_in_words(result.notes, in_command if command else in_python)
 
 
 def _body(lead: str, cards: Any, sections: Any, terms: dict[str, str], code: str) -> str:
@@ -198,10 +219,9 @@ def _body(lead: str, cards: Any, sections: Any, terms: dict[str, str], code: str
         f'<div class="card"><b>{escape(value)}</b><span>{escape(words)}</span></div>'
         for value, words in cards
     )
-    items = "".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in terms.items())
     sections = [
         *sections,
-        ("What was asked", f"<dl>{items}</dl>"),
+        ("What was asked", terms_piece(terms)),
         ("To do it again", f"<pre><code>{escape(code)}</code></pre>"),
     ]
     parts = [f'<p class="lead">{lead}</p><div class="cards">{shown}</div>']
@@ -220,19 +240,6 @@ def _sentence(names: list[str], verb: str) -> str:
     if len(names) == 1:
         verb = verb.replace("carry", "carries")
     return f"{count} {verb}: {_listed(names)}."
-
-
-def _common_terms(result: Any) -> dict[str, str]:
-    return {
-        "seed": str(result.settings["random_state"]),
-        "versions": ", ".join(f"{name} {v}" for name, v in result.versions.items()),
-        "date and time taken": f"{date.today().isoformat()}, {result.seconds:.0f} s",
-    }
-
-
-def _changed(function: Any, settings: dict[str, Any]) -> str:
-    """Return the arguments that differ from their defaults, as code after other arguments."""
-    return "".join(f", {code}" for code in changed_arguments(function, settings))
 
 
 def _weights_table(weights: dict[str, float]) -> str:
@@ -269,7 +276,7 @@ def _dots(n: int) -> np.ndarray:
 
 
 def _scores_chart(exploration: Exploration) -> str:
-    """Return the rows at their scores, colored by the column that was chosen for it."""
+    """Return the rows at their scores, colored by the column that the options name."""
     scores = exploration.scores
     rows = _dots(len(scores))
     two = scores.shape[1] > 1
@@ -279,7 +286,7 @@ def _scores_chart(exploration: Exploration) -> str:
     title = "Rows at their scores on the first components"
     if exploration.color is not None:
         kinds, legend = _colors(exploration, rows)
-        title += f", colored by {exploration.color_name}"
+        title += f", colored by {exploration.settings.color}"
     chart = Chart(
         _axis(x, "component 1"), _axis(y, "component 2" if two else ""), f"{title}.", height=420
     )
@@ -304,7 +311,7 @@ def _colors(exploration: Exploration, rows: np.ndarray) -> tuple[list[str], str]
         values = values.astype(str)
     else:
         values = np.asarray(names)
-    named = SimpleNamespace(target=values, task=task, target_name=exploration.color_name)
+    named = SimpleNamespace(target=values, task=task, target_name=exploration.settings.color)
     return target_kinds(named, rows)
 
 

@@ -3,15 +3,23 @@
 from html import escape
 
 from kernelknife._utils.formatting import number, share
+from kernelknife.app.messages import spelled
 from kernelknife.app.selection import find_warnings, headline
 
 __all__ = ["verdict_piece"]
 
 
-def verdict_piece(selection) -> str:
-    """Return the answer: what to doubt, what was selected, and how well it predicts."""
+def verdict_piece(selection, spell) -> str:
+    """Return the answer: what to doubt, what was selected, and how well it predicts.
+
+    Parameters
+    ----------
+    selection : Selection
+    spell : callable
+        How the hints of a warning name options.
+    """
     return (
-        f'{_warnings(selection)}<p class="lead">{headline(selection, _bold, escape)}</p>'
+        f'{_warnings(selection, spell)}<p class="lead">{headline(selection, _bold, escape)}</p>'
         f"{_cards(selection)}<p>{escape(selection.model_in_words)}</p>"
         f'<p class="quiet">{_judgment(selection)}</p>'
     )
@@ -22,9 +30,10 @@ def _bold(name):
     return f"<b>{escape(name)}</b>"
 
 
-def _warnings(selection):
+def _warnings(selection, spell):
     """Return a box with what keeps a reader from taking a selection for more than it is."""
-    items = "".join(f"<li>{_typeset(warning)}</li>" for warning in find_warnings(selection))
+    texts = [spelled(warning, spell) for warning in find_warnings(selection)]
+    items = "".join(f"<li>{_typeset(text)}</li>" for text in texts)
     return f'<ul class="warnings" aria-label="Warnings">{items}</ul>' if items else ""
 
 
@@ -34,24 +43,25 @@ def _typeset(sentence):
 
 
 def _judgment(selection):
-    """Say by how much the model errs less than a constant, and which rows that comes from."""
+    """Return by how much the error is below the baseline's, and which rows that comes from."""
     words = ""
     if selection.better:
         gain, spread = map(share, (selection.advantage.mean, selection.advantage.spread))
-        words = f"The model saves {gain} &plusmn; {spread} of the error of a constant guess. "
+        words = f"The model saves {gain} &plusmn; {spread} of the error of the baseline. "
+    guess = "most frequent class" if selection.table.task == "classification" else "mean"
+    which = "The second is" if selection.asked else "The first two are"
     words += (
-        "Errors are means over the folds, with their standard errors. For "
-        f"{'the second' if selection.asked else 'the first two'}, every fold judges what the other "
-        "folds have chosen, so that choosing among many settings does not flatter "
-        f"{'it' if selection.asked else 'them'}. The model with all columns is scikit-learn's "
-        f"{selection.full_model}."
+        f"The baseline predicts the {guess} of the training rows. Errors are means over the folds, "
+        f"with their standard errors. {which} nested: every fold tests what the other folds have "
+        "selected, so that selecting among many candidates does not make errors too small. The "
+        f"model with all columns is scikit-learn's {selection.full_model}."
     )
     held_out = selection.held_out
     if held_out is not None:
         words += (
             f" On the {held_out.rows} rows held out, which were used neither for fitting nor for "
-            f"choosing, the error is {number(held_out.error)}, and that of a constant is "
-            f"{number(held_out.constant)}."
+            f"selecting, the error is {number(held_out.error)}, and that of the baseline is "
+            f"{number(held_out.baseline)}."
         )
     return words
 
@@ -62,7 +72,7 @@ def _cards(selection):
     cards = (
         (selection.error, f"with the selected columns ({name})"),
         (selection.full_error, f"with all columns, equal weights ({name})"),
-        (selection.constant_error, f"a constant guess ({name})"),
+        (selection.baseline_error, f"baseline, a constant prediction ({name})"),
     )
     shown = "".join(
         f'<div class="card"><b>{number(score.mean)}</b><span>&plusmn; {number(score.spread)}, '

@@ -1,7 +1,7 @@
-"""How well single classes are told apart: which are taken for which, and which rows are wrong.
+"""How well single classes are predicted: which are taken for which, and which rows are wrong.
 
-The share of wrong classes says little where one class is rare. All figures here come from the
-models of the chosen setting on the training rows of every fold, and from the test rows of that
+The misclassification rate is of little use where one class is rare. All figures here come from the
+models of the selected candidate on the training rows of every fold, and from the test rows of that
 fold.
 """
 

@@ -1,7 +1,7 @@
-"""How well the chosen model predicts, and what it is compared with.
+"""How well the selected model predicts, and what it is compared with.
 
-The comparisons are a constant, and a kernel model of scikit-learn that uses all columns with
-equal weights. All errors are taken on the folds of the search.
+The comparisons are the baseline, a constant prediction, and a kernel model of scikit-learn that
+uses all columns with equal weights. All errors are taken on the folds of the search.
 """
 
 import warnings
@@ -21,28 +21,27 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from kernelknife._engine.fitting import make_solver, prepare_job, publish
+from kernelknife._base import fitted_with
+from kernelknife._engine import FitSpec, finish, prepare_arrays, set_up
 from kernelknife._engine.search import solve_for_support
-from kernelknife._tuning import (
-    Judgments,
-    as_errors,
-    judged_by_others,
-    penalty_for_share,
-    plan_search,
-    rows_of_splits,
-)
+from kernelknife._tuning.candidates import SearchSpec, penalty_for_share
+from kernelknife._tuning.choose import ScoreTable, nested_scores
+from kernelknife._tuning.halving import plan_search
+from kernelknife._tuning.splits import rows_of_splits
 from kernelknife._utils.threads import limited_blas
+from kernelknife.app.options import SearchOptions
 from kernelknife.app.selection.result import HeldOut, Score
 from kernelknife.estimators import KnifeClassifier, KnifeRegressor
+from kernelknife.inspection.curves import as_errors
 from kernelknife.kernels import Kernel, Linear, Polynomial, check_kernel
 
 __all__ = [
-    "Choice",
-    "advantage_over_constant",
-    "choose_model",
+    "SelectedModel",
+    "advantage_over_baseline",
     "compare_models",
     "judge_held_out",
     "mean_score",
+    "select_model",
     "to_errors",
 ]
 
@@ -56,20 +55,20 @@ KERNEL_WORDS = {"linear": "linear", "poly": "quadratic", "rbf": "Gaussian"}
 
 
 @dataclass(frozen=True)
-class Choice:
-    """The chosen model and how it did on the folds.
+class SelectedModel:
+    """The selected model and its errors on the folds.
 
     Attributes
     ----------
     model : KnifeRegressor or KnifeClassifier
         Fitted on all training rows.
     errors : ndarray of shape (n_folds,)
-        Every fold's error of what the other folds choose, so that the choice among many settings
-        does not make it too small.
+        Nested errors, so that selecting among many candidates does not make them too small: every
+        fold tests what the other folds select.
     frequency : ndarray of shape (n_columns,)
         Share of the folds in which every column of numbers is selected.
     models : list of KnifeRegressor or of KnifeClassifier
-        Fitted on the training rows of every fold; empty where the search has not kept them.
+        Fitted on the training rows of every fold; empty for the model of the search.
     """
 
     model: KnifeRegressor | KnifeClassifier
@@ -78,8 +77,8 @@ class Choice:
     models: list
 
 
-def choose_model(search, X, y, *, sparsity, n_features, n_jobs) -> Choice:
-    """Return the model that the search chose, or the one that was asked for.
+def select_model(search, X, y, options: SearchOptions) -> SelectedModel:
+    """Return the model that the search selected, or the one that was asked for.
 
     Parameters
     ----------
@@ -87,25 +86,22 @@ def choose_model(search, X, y, *, sparsity, n_features, n_jobs) -> Choice:
         Fitted.
     X, y : ndarray
         The training rows.
-    sparsity : float or None
-        Use this penalty instead of the chosen one.
-    n_features : int or None
-        Select so many columns instead.
-    n_jobs : int or None
+    options : SearchOptions
+        A penalty or a number of columns in it takes the place of the selected one.
     """
-    if sparsity is None and n_features is None:
+    if options.sparsity is None and options.n_features is None:
         errors = to_errors(search.nested_scores_, search)
-        return Choice(search.best_estimator_, errors, search.selection_frequency_, [])
-    template = clone(search.best_estimator_).set_params(learn_weights=True)
-    if n_features is not None:
-        found = search.path_.at(n_features=n_features)
-        template.set_params(n_features_to_select=n_features, relax=False)
-        model = _refit_found(template, found, search, X, y)
-        template.set_params(n_centers=found.n_centers)
+        return SelectedModel(search.best_estimator_, errors, search.selection_frequency_, [])
+    wanted = clone(search.best_estimator_).set_params(learn_weights=True)
+    if options.n_features is not None:
+        found = search.path_.at(n_features=options.n_features)
+        wanted.set_params(n_features_to_select=options.n_features, relax=False)
+        model = _refit_found(wanted, found, search, X, y)
+        wanted.set_params(n_centers=found.n_centers)
     else:
-        template.set_params(sparsity=sparsity)
-        model = clone(template).fit(X, y)
-    models = _fit_folds(template, search.splits_, X, y, n_jobs)
+        wanted.set_params(sparsity=options.sparsity)
+        model = clone(wanted).fit(X, y)
+    models = _fit_folds(wanted, search.splits_, X, y, options.n_jobs)
     scorer = check_scoring(model, search.score_name_)
     scores = [
         scorer(fitted, X[test], y[test])
@@ -113,35 +109,34 @@ def choose_model(search, X, y, *, sparsity, n_features, n_jobs) -> Choice:
     ]
     errors = to_errors(np.array(scores), search)
     frequency = np.mean([fitted.get_support() for fitted in models], axis=0)
-    return Choice(model, errors, frequency, models)
+    return SelectedModel(model, errors, frequency, models)
 
 
-def _refit_found(template, found, search, X, y):
-    """Return the model of the columns that were found, fitted to all rows.
+def _refit_found(model, found, search, X, y):
+    """Return a copy of a model that has the columns that were found, fitted to all rows.
 
     The search may have found them on some of the rows, and on fewer centers than a single fit can
-    have. Its penalty is lowered where one of them would leave.
+    have. The penalty is lowered where one of the columns would leave.
     """
-    model = clone(template)
-    job = prepare_job(model, X, y)
-    sparsity = float(found.sparsity_)
+    spec = FitSpec.from_estimator(model)
+    setup = set_up(spec, prepare_arrays(spec, X, y))
     growth = len(X) / len(rows_of_splits(search.splits_))
-    sparsity = penalty_for_share(sparsity, growth, convex=job.problem.convex)
-    start = job.prepared.weight_values(found.weights_)
+    convex = setup.problem.convex
+    sparsity = penalty_for_share(float(found.sparsity_), growth, convex=convex)
+    start = setup.data.weight_values(found.weights_)
     with limited_blas(len(X)):
-        solution = solve_for_support(job.problem, make_solver(model), start, sparsity)
-        publish(model, job, solution, [(search.path_.start, solution)])
-    return model
+        solution = solve_for_support(setup.problem, spec.solver, start, sparsity)
+        return fitted_with(clone(model), finish(setup, solution, [(search.path_.start, solution)]))
 
 
 def to_errors(scores, search):
-    """Return the errors behind scores; an accuracy becomes the share of wrong classes.
+    """Return the errors behind scores; an accuracy becomes the misclassification rate.
 
     Parameters
     ----------
     scores : ndarray
     search : KnifeRegressorCV or KnifeClassifierCV
-        What the scores are of; it knows their name.
+        What the scores are of; it has their name.
     """
     return as_errors(search.score_name_, scores)[1]
 
@@ -167,10 +162,10 @@ def _fit_folds(model, splits, X, y, n_jobs) -> list:
     return Parallel(n_jobs=n_jobs)(jobs)
 
 
-def _fit(template, X, y):
+def _fit(model, X, y):
     """Fit on one BLAS thread, as the folds of the search do."""
     with limited_blas():
-        return template.fit(X, y)
+        return model.fit(X, y)
 
 
 def _cross_validate(model, search, X, y, n_jobs):
@@ -191,13 +186,14 @@ def mean_score(errors: np.ndarray) -> Score:
     return Score(float(errors.mean()), float(errors.std(ddof=1) / np.sqrt(len(errors))))
 
 
-def advantage_over_constant(constant_errors: np.ndarray, choice: Choice, splits) -> Score:
-    """Return which share of a constant's error the chosen model saves, and how sure that is.
+def advantage_over_baseline(baseline_errors: np.ndarray, selected: SelectedModel, splits) -> Score:
+    """Return which share of the baseline's error the selected model saves, and how sure that is.
 
-    It is one minus the ratio of the mean errors. Its standard error is that of a ratio, from what
-    the model errs in each fold beyond that share of the constant's error there: folds with a few
-    far targets have large errors for both, and say no less about their ratio. For a model that is
-    as good as the constant it is the standard error of the difference, as a share of its error.
+    It is one minus the ratio of the mean errors. Its standard error is that of a ratio, from the
+    excess of the model's error in each fold over that share of the baseline's error there: folds
+    with a few extreme targets have large errors for both, and are as informative about the ratio.
+    For a model that is as good as the baseline it is the standard error of the difference, as a
+    share of the baseline's error.
 
     Training sets of different folds share most of their rows, so errors of folds are not
     independent. The standard error allows for that (C. Nadeau and Y. Bengio 2003, Inference for
@@ -205,16 +201,16 @@ def advantage_over_constant(constant_errors: np.ndarray, choice: Choice, splits)
 
     Parameters
     ----------
-    constant_errors : ndarray of shape (n_folds,)
-    choice : Choice
+    baseline_errors : ndarray of shape (n_folds,)
+    selected : SelectedModel
     splits : list of (ndarray, ndarray)
         Training and test rows of every fold.
     """
-    scale = float(constant_errors.mean())
+    scale = float(baseline_errors.mean())
     if scale == 0.0:
-        return Score(0.0, 0.0)  # a constant makes no error at all
-    ratio = float(choice.errors.mean()) / scale
-    beyond = choice.errors - ratio * constant_errors
+        return Score(0.0, 0.0)  # the baseline makes no error at all
+    ratio = float(selected.errors.mean()) / scale
+    beyond = selected.errors - ratio * baseline_errors
     test_to_train = np.mean([len(test) / len(train) for train, test in splits])
     spread = float(beyond.std(ddof=1) * np.sqrt(1.0 / len(beyond) + test_to_train))
     return Score(1.0 - ratio, spread / scale)
@@ -235,9 +231,9 @@ def judge_held_out(model, X, y, Z, y_held) -> HeldOut | None:
     if not len(y_held):
         return None
     task = "classification" if isinstance(model, KnifeClassifier) else "regression"
-    constant = _constant(task).fit(X, y)
+    baseline = _baseline(task).fit(X, y)
     errors = []
-    for judged in (model, constant):
+    for judged in (model, baseline):
         predicted = judged.predict(Z)
         if task == "regression":
             errors.append(float(np.mean((predicted - y_held) ** 2)))
@@ -249,15 +245,15 @@ def judge_held_out(model, X, y, Z, y_held) -> HeldOut | None:
 
 
 def _balanced_error(y, predicted):
-    """Return the mean over the classes of their shares of wrong rows."""
+    """Return the mean misclassification rate of the classes."""
     return float(np.mean([np.mean(predicted[y == label] != label) for label in np.unique(y)]))
 
 
 def compare_models(search, X, y, *, task, n_jobs) -> tuple[np.ndarray, np.ndarray, str]:
-    """Return the errors by fold of a constant and of a model with all columns, and its name.
+    """Return the errors by fold of the baseline and of a model with all columns, and its name.
 
-    The model is tried with every ``alpha`` of the search. As for the selection, every fold judges
-    the one that the other folds choose.
+    The model is tried with every ``alpha`` of the search, and its errors are nested as those of the
+    selected model: every fold tests the one that the other folds select.
 
     Parameters
     ----------
@@ -268,7 +264,7 @@ def compare_models(search, X, y, *, task, n_jobs) -> tuple[np.ndarray, np.ndarra
     task : {"regression", "classification"}
     n_jobs : int or None
     """
-    n_centers = plan_search(search, len(X)).n_centers
+    n_centers = plan_search(SearchSpec.from_estimator(search), len(X)).n_centers
     kernel = _nearest(search.kernel_)
     models = [
         _model_with_all_columns(task, kernel, alpha, X.shape[1], n_centers, search.class_weight)
@@ -276,40 +272,17 @@ def compare_models(search, X, y, *, task, n_jobs) -> tuple[np.ndarray, np.ndarra
     ]
     with limited_blas(), warnings.catch_warnings():
         # scikit-learn warns of folds without test rows of a class, and of models that have not
-        # quite converged; neither changes what the comparison says.
+        # quite converged; neither changes the comparison.
         warnings.simplefilter("ignore")
-        constant_errors = _cross_validate(_constant(task), search, X, y, n_jobs)
+        baseline_errors = _cross_validate(_baseline(task), search, X, y, n_jobs)
         errors = [_cross_validate(model, search, X, y, n_jobs) for model in models]
     name = _name_model(task, kernel, n_centers)
-    return constant_errors, _errors_of_others_choice(np.array(errors), search.splits_), name
+    # The least mean over the folds suffers from selection bias, as that of the selection would.
+    table = ScoreTable.of_scores(-np.transpose(errors))
+    return baseline_errors, -nested_scores(table, search.splits_, "min"), name
 
 
-def _errors_of_others_choice(errors, splits):
-    """Return every fold's error of the model that the other folds choose.
-
-    The least mean over the folds is partly luck, and the selection has no such advantage.
-
-    Parameters
-    ----------
-    errors : ndarray of shape (n_models, n_folds)
-    splits : list of (ndarray, ndarray)
-    """
-    n_models, n_folds = errors.shape
-    # To the rule that chooses they differ in nothing but their scores.
-    judgments = Judgments(
-        -errors.T,
-        np.zeros((n_folds, n_models, 1), dtype=np.uint8),
-        sparsity=np.zeros(n_models),
-        equal=np.zeros(n_models, dtype=bool),
-        path=np.arange(n_models),
-        n_seen=np.full(n_models, n_folds),
-        n_training_rows=np.full(n_models, len(splits[0][0])),
-        followed=np.ones(n_models, dtype=bool),
-    )
-    return -judged_by_others(judgments, splits, "min")
-
-
-def _constant(task):
+def _baseline(task):
     """Return an estimator that predicts the mean, or the most frequent class."""
     return DummyRegressor() if task == "regression" else DummyClassifier()
 

@@ -1,4 +1,4 @@
-"""What each column does to the prediction of the chosen model, and which columns act together.
+"""What each column does to the prediction of the selected model, and which columns act together.
 
 An additive or ANOVA model is a sum of effects, which are shown as they are. Any other model is
 one joint function, of which only averages over rows can be shown.
@@ -19,7 +19,7 @@ OUTER_SHARE = 0.02  # share of the values at either end that a curve leaves out,
 MOST_INTERACTIONS = 8  # a reader looks at the first few of a list
 LEAST_SHARE = 0.005  # of the variance; what is less cannot be seen in a chart
 MOST_SURFACES = 4  # two rows of charts
-MOST_PAIRED = 60  # columns among which all pairs are looked at; more are nothing to read
+MOST_PAIRED = 60  # columns among which all pairs are computed; nobody reads more
 CELLS = 24  # of a surface in either direction, each about 10 pixels wide
 SURFACE_ROWS = 120  # dots on a surface; more would hide it
 
@@ -53,7 +53,7 @@ def find_effects(model, encoder, X, names, random_state) -> tuple[Effect, ...]:
 def _added(model, encoder, rows, X, name):
     """Return what one column adds to the output of a model that is a sum of effects."""
     if name in encoder.levels_:
-        # The functions of its levels act together, so that only averages tell what the text does.
+        # The functions of its levels act together, so that only averages show what the text does.
         effect = _averaged(model, encoder, rows, X, name)
         middle = _mean_outputs(model, rows)
         curves = {f"adds to the {key}": effect.curves[key] - middle[key] for key in middle}

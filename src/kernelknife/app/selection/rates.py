@@ -1,4 +1,4 @@
-"""Error rates beside a selection: votes of half-samples, or races against knockoffs."""
+"""Error rates beside a selection: by stability over half-samples, or against knockoffs."""
 
 import warnings
 from dataclasses import dataclass
@@ -7,13 +7,16 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from kernelknife._error_rates import find_copies
+from kernelknife.app.messages import Hint
+from kernelknife.app.options import SearchOptions
 from kernelknife.app.tables import TableEncoder, TableError
+from kernelknife.app.tables.errors import leave_out
 from kernelknife.kernels import check_kernel
 from kernelknife.knockoffs import KnifeKnockoffs
-from kernelknife.stability import PATH_TOL, KnifeStability, find_twins
+from kernelknife.stability import PATH_TOL, KnifeStability
 
 __all__ = [
-    "DEFAULT_MAX_FALSE",
     "ColumnRate",
     "ErrorRate",
     "check_copies",
@@ -22,12 +25,10 @@ __all__ = [
     "find_rates",
 ]
 
-DEFAULT_MAX_FALSE = 1.0
-
 
 @dataclass(frozen=True)
 class ColumnRate:
-    """What votes or races say about one column.
+    """How often one column is selected, and how sure that is.
 
     Attributes
     ----------
@@ -76,21 +77,16 @@ class ErrorRate:
 
     @property
     def sentence(self) -> str:
-        """What is promised, in words."""
+        """The selected columns and the bound on their errors, in words."""
         names = self.selected
         if not names:
             return self.note
-        columns = f"{len(names)} column{'s' if len(names) > 1 else ''}"
-        listed = ", ".join(names)
+        columns = f"{len(names)} column{'s' if len(names) > 1 else ''}: {', '.join(names)}"
         if self.method == "stability":
-            return (
-                f"Stability selection keeps {columns}: {listed}. At most {self.bound:.2g} of them "
-                "are expected to be false."
-            )
-        return (
-            f"Knockoffs keep {columns}: {listed}. At most {100 * self.bound:.2g} % of them are "
-            "expected to be false."
-        )
+            method, most = "Stability selection keeps", f"{self.bound:.2g}"
+        else:
+            method, most = "Knockoffs keep", f"{100 * self.bound:.2g} %"
+        return f"{method} {columns}. At most {most} of them are expected to be false."
 
     def to_json(self) -> dict:
         """Return the rates as a dict that ``json.dumps`` accepts."""
@@ -103,12 +99,17 @@ class ErrorRate:
         }
 
 
-def check_rates(stability: bool, max_false: float, fdr: float | None) -> None:
-    """Raise where both rates are asked for, or one that is none."""
+def check_rates(options: SearchOptions) -> None:
+    """Raise where both rates are asked for, or one that cannot be."""
+    stability, max_false, fdr = options.stability, options.max_false, options.fdr
     if stability and fdr is not None:
         raise TableError("Ask for stability or for a false discovery rate, not both.")
-    if not stability and max_false != DEFAULT_MAX_FALSE:
-        raise TableError("--max-false is for --stability: ask for both, or leave --max-false out.")
+    if not stability and max_false != SearchOptions.max_false:
+        raise TableError(
+            "A number of false columns belongs to stability selection.",
+            Hint("ask for it with {}", {"stability": True}),
+            Hint("leave the number out"),
+        )
     if max_false <= 0:
         raise TableError(f"The number of false columns must be above 0, got {max_false:g}.")
     if fdr is not None and not 0 < fdr < 1:
@@ -120,23 +121,27 @@ def check_knockoffs(encoder: TableEncoder, group: str | None) -> None:
     if group is not None:
         raise TableError(
             f"Knockoffs need rows that are independent of each other, and rows of one {group} are "
-            "not: use --stability, which keeps them together, or leave out --group."
+            "not.",
+            Hint("use {} instead, which keeps them together", {"stability": True}),
+            Hint("do without the group"),
         )
     if len(np.unique(encoder.feature_groups_)) < len(encoder.feature_groups_):
         raise TableError(
-            "Knockoffs are made of single columns, and the table has text columns: use "
-            "--stability, or leave the text columns out with --drop."
+            "Knockoffs are made of single columns, and the table has text columns.",
+            Hint("use {} instead", {"stability": True}),
+            leave_out(*encoder.levels_),
         )
 
 
 def check_copies(encoder: TableEncoder, X: np.ndarray) -> None:
-    """Raise where two columns have the same values, which no knockoffs can tell apart."""
-    twins = find_twins(X, np.flatnonzero(np.ptp(X, axis=0) > 0))
-    if twins is not None:
-        first, second = (encoder.columns_[j] for j in twins)
+    """Raise where two columns have the same values, which no knockoffs can distinguish."""
+    copies = find_copies(X, np.flatnonzero(np.ptp(X, axis=0) > 0))
+    if copies is not None:
+        first, second = (encoder.columns_[j] for j in copies)
         raise TableError(
-            f"Columns {first!r} and {second!r} are copies of each other, and no knockoff can tell "
-            f"which of them matters: leave one of them out, --drop {second!r}."
+            f"Columns {first!r} and {second!r} are copies of each other, and knockoffs cannot show "
+            "which of them matters.",
+            Hint("leave one of them out, such as with {}", {"drop": [second]}),
         )
 
 
@@ -146,12 +151,7 @@ def find_rates(
     X: np.ndarray,
     y: np.ndarray,
     groups: np.ndarray | None,
-    *,
-    stability: bool,
-    max_false: float,
-    fdr: float | None,
-    random_state: int,
-    n_jobs: int | None,
+    options: SearchOptions,
     callbacks: Any = (),
 ) -> ErrorRate | None:
     """Return the rate that was asked for, None if none was.
@@ -159,46 +159,61 @@ def find_rates(
     Parameters
     ----------
     model : KnifeRegressor or KnifeClassifier
-        The chosen model; its kernel, loss and ``alpha`` are used.
+        The selected model; its kernel, loss and ``alpha`` are used.
     encoder : TableEncoder
     X, y, groups : ndarray
         The rows that the model was fitted on, and which of them belong together.
-    stability, max_false, fdr, random_state, n_jobs, callbacks : see :func:`select_features`
+    options : SearchOptions
+    callbacks : sequence
+        Callbacks of scikit-learn.
     """
     with warnings.catch_warnings():
-        # The table has been checked, and says in its notes what is wrong with it.
+        # The table has been checked, and its notes name what is wrong with it.
         warnings.simplefilter("ignore")
-        if stability:
-            own = clone(model).set_params(tol=PATH_TOL)
-            votes = KnifeStability(
-                own, max_false=max_false, n_jobs=n_jobs, random_state=random_state
-            )
-            _listen(votes, callbacks).fit(X, y, groups=groups)
-            note = (
-                "Stability selection keeps no column: none has votes from "
-                f"{100 * votes.threshold_:.0f} % of the half-samples."
-            )
-            shares, count = votes.selection_probabilities_, 2 * votes.n_pairs
-            return _rate("stability", votes, shares, encoder, count, votes.error_bound_, note)
-        if fdr is None:
-            return None
-        # Kernels of joint functions make weak races: the additive one is the method's default.
-        own = None
-        if check_kernel(model.kernel).convex:
-            own = clone(model).set_params(feature_groups=None, feature_costs=None)
-        races = KnifeKnockoffs(own, fdr=fdr, n_jobs=n_jobs, random_state=random_state)
-        _listen(races, callbacks).fit(X, y)
-        shares, count = races.selection_frequency_, races.n_draws
-        return _rate("knockoffs", races, shares, encoder, count, fdr, races.explanation_)
+        if options.stability:
+            return _stability(model, encoder, X, y, groups, options, callbacks)
+        return None if options.fdr is None else _knockoffs(model, encoder, X, y, options, callbacks)
 
 
-def _listen(selector, callbacks):
+def _stability(model, encoder, X, y, groups, options, callbacks):
+    """Return the columns that enough half-samples select."""
+    selector = KnifeStability(
+        clone(model).set_params(tol=PATH_TOL),
+        max_false=options.max_false,
+        n_jobs=options.n_jobs,
+        random_state=options.random_state,
+    )
+    _with_callbacks(selector, callbacks).fit(X, y, groups=groups)
+    note = (
+        "Stability selection keeps no column: none is selected in "
+        f"{100 * selector.threshold_:.0f} % of the half-samples."
+    )
+    shares, count = selector.selection_probabilities_, 2 * selector.n_pairs
+    return _rate("stability", selector, shares, encoder, count, selector.error_bound_, note)
+
+
+def _knockoffs(model, encoder, X, y, options, callbacks):
+    """Return the columns that beat their knockoffs."""
+    # Kernels of joint functions distinguish a column from its knockoff badly: the additive kernel
+    # is the default of the method.
+    own = None
+    if check_kernel(model.kernel).convex:
+        own = clone(model).set_params(feature_groups=None, feature_costs=None)
+    selector = KnifeKnockoffs(
+        own, fdr=options.fdr, n_jobs=options.n_jobs, random_state=options.random_state
+    )
+    _with_callbacks(selector, callbacks).fit(X, y)
+    shares, count = selector.selection_frequency_, selector.n_draws
+    return _rate("knockoffs", selector, shares, encoder, count, options.fdr, selector.explanation_)
+
+
+def _with_callbacks(selector, callbacks):
     """Return a selector that reports its progress."""
     return selector.set_callbacks(*callbacks) if callbacks else selector
 
 
 def _rate(method, selector, shares, encoder, count, bound, note):
-    """Return what a fitted selector says about the columns of the table."""
+    """Return the rates of the columns of the table by a fitted selector."""
     columns = {
         name: ColumnRate(float(shares[j]), float(selector.q_values_[j]), bool(selector.support_[j]))
         for name, j in zip(encoder.columns_, encoder.first_columns, strict=True)

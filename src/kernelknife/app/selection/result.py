@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.stats import t as student
 
-from kernelknife._tuning import rows_of_splits
+from kernelknife._tuning.splits import rows_of_splits
 from kernelknife._utils.formatting import listed
+from kernelknife.app.options import SelectOptions, printed
 from kernelknife.app.selection.rates import ErrorRate
 from kernelknife.app.tables import Table, TableEncoder, expand_dates
 from kernelknife.cross_validation import KnifeClassifierCV, KnifeRegressorCV
@@ -27,21 +28,23 @@ __all__ = [
     "WrongRow",
 ]
 
-# A finding must exceed the constant so clearly that chance alone would do so in one table of
-# forty.
+# A finding must be better than the baseline so clearly that chance alone would produce it in one
+# table of forty.
 CONFIDENCE = 0.975
-MOST_STANDARD_ERRORS = 3.0  # asked of two or three folds, which know little of their scatter
-# A column that so many of the folds select is stable: one of five folds may miss it. Fewer than
+MOST_STANDARD_ERRORS = 3.0  # required of two or three folds, whose scatter is hardly known
+# Shares of the folds that select a column: of five folds one may miss a stable column. Fewer than
 # two of five folds are not enough to call a column even uncertain.
 STABLE, UNCERTAIN = 0.8, 0.4
 TIERS = ("stable", "uncertain", "unstable")
-# A smaller share of the constant's error is rounding and no advantage.
+# A smaller share of the baseline's error is rounding and no advantage.
 ROUNDING = 1e-9
+ERROR_NAMES = {"regression": "mean squared error", "classification": "misclassification rate"}
+BALANCED_ERROR_NAME = "balanced misclassification rate"
 
 
 @dataclass(frozen=True)
 class Feature:
-    """A column of the table and what the fit says about it.
+    """A column of the table with its weight and how often the folds select it.
 
     Attributes
     ----------
@@ -68,7 +71,7 @@ class Feature:
 
     @property
     def selected(self) -> bool:
-        """Whether the chosen model uses the column."""
+        """Whether the selected model uses the column."""
         return self.weight > 0
 
     @property
@@ -76,8 +79,8 @@ class Feature:
         """How sure the column is: "stable", "uncertain", "unstable", or "" for no sign of use.
 
         A stable column is selected, in at least four of five folds as well. An uncertain one is
-        selected in at least two of five, whether or not the chosen model uses it. An unstable
-        column is used by the chosen model, but fewer folds select it.
+        selected in at least two of five, whether or not the selected model uses it. An unstable
+        column is used by the selected model, but fewer folds select it.
         """
         if self.selected and self.frequency >= STABLE:
             return "stable"
@@ -96,20 +99,20 @@ class Score:
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Errors on rows that were used neither for fitting nor for choosing.
+    """Errors on rows that were used neither to fit nor to select.
 
     Attributes
     ----------
     error : float
-        Error of the chosen model.
-    constant : float
-        Error of a constant, which is estimated from the other rows.
+        Error of the selected model.
+    baseline : float
+        Error of the baseline, a constant that is estimated from the other rows.
     rows : int
         Number of rows held out.
     """
 
     error: float
-    constant: float
+    baseline: float
     rows: int
 
 
@@ -135,7 +138,7 @@ class WrongRow:
 
 @dataclass(frozen=True)
 class ClassQuality:
-    """How well single classes are told apart on the test rows of the folds.
+    """How well single classes are predicted on the test rows of the folds.
 
     Attributes
     ----------
@@ -269,20 +272,19 @@ class Selection:
     ----------
     features : tuple of Feature
         All columns: the selected ones first, by weight.
-    error, constant_error, full_error : Score
-        Errors on the same folds: of the chosen model, of a constant, and of a kernel model that
-        uses all columns with equal weights. For the first and the last, every fold judges what the
-        other folds have chosen, so that choosing among many settings does not flatter them.
+    error, baseline_error, full_error : Score
+        Errors on the same folds: of the selected model, of the baseline (the mean of the target, or
+        its most frequent class), and of a kernel model that uses all columns with equal weights.
+        The first and the last are nested: every fold tests what the other folds have selected, so
+        that selecting among many candidates does not make them too small.
     full_model : str
         Which model of scikit-learn uses all columns, in words.
     advantage : Score
-        Share of the constant's error that the chosen model saves.
-    error_name : str
-        What the errors are, in words.
+        Share of the baseline's error that the selected model saves.
     held_out : HeldOut or None
         Errors on the rows that were held out, if there were any.
     quality : ClassQuality or None
-        How well single classes are told apart; None for a number.
+        How well single classes are predicted; None for a number.
     effects : tuple of Effect
         How the prediction changes with each selected column.
     interactions : tuple of Interaction
@@ -297,15 +299,15 @@ class Selection:
     search : KnifeRegressorCV or KnifeClassifierCV
         The cross-validation.
     model : KnifeRegressor or KnifeClassifier
-        The chosen model; it predicts from the columns that the encoder returns.
-    settings : dict
+        The selected model; it predicts from the columns that the encoder returns.
+    settings : SelectOptions
         The arguments of :func:`select_features`.
     versions : dict
         Versions of the software.
     seconds : float
         How long it took.
     rates : ErrorRate or None
-        What half-samples or knockoffs say about the columns, if they were asked for.
+        Error rates of the columns by half-samples or knockoffs, if they were asked for.
 
     Examples
     --------
@@ -317,17 +319,16 @@ class Selection:
     >>> selection = select_features(frame, "y", alpha=0.3, folds=3)
     >>> sorted(selection.selected), selection.predict(frame).shape
     (['a', 'b', 'c', 'd', 'e'], (80,))
-    >>> selection.error.mean < selection.constant_error.mean
+    >>> selection.error.mean < selection.baseline_error.mean
     True
     """
 
     features: tuple[Feature, ...] = field(repr=False)
     error: Score
-    constant_error: Score
+    baseline_error: Score
     full_error: Score
     full_model: str
     advantage: Score
-    error_name: str
     held_out: HeldOut | None
     quality: ClassQuality | None = field(repr=False)
     effects: tuple[Effect, ...] = field(repr=False)
@@ -337,7 +338,7 @@ class Selection:
     encoder: TableEncoder = field(repr=False)
     search: KnifeRegressorCV | KnifeClassifierCV = field(repr=False)
     model: KnifeRegressor | KnifeClassifier = field(repr=False)
-    settings: dict = field(repr=False)
+    settings: SelectOptions = field(repr=False)
     versions: dict = field(repr=False)
     seconds: float
     rates: ErrorRate | None = None
@@ -367,23 +368,29 @@ class Selection:
         return [feature.name for feature in there]
 
     @property
-    def better(self) -> bool:
-        """Whether the chosen model errs less than a constant, by clearly more than folds scatter.
+    def error_name(self) -> str:
+        """What the errors are, in words."""
+        balanced = self.settings.class_weight is not None
+        return BALANCED_ERROR_NAME if balanced else ERROR_NAMES[self.table.task]
 
-        The more folds, the better their scatter is known: 2.8 standard errors are asked of five
-        folds, 2.3 of ten. If rows were held out, the model must err less than the constant on them
-        as well.
+    @property
+    def better(self) -> bool:
+        """Whether the selected model has a lower error than the baseline, by more than the scatter.
+
+        The more folds, the better their scatter is known: 2.8 standard errors are required of five
+        folds, 2.3 of ten. If rows were held out, the error must be below the baseline's on them as
+        well.
         """
         quantile = float(student.ppf(CONFIDENCE, len(self.search.splits_) - 1))
         standard_errors = min(quantile, MOST_STANDARD_ERRORS)
         bar = standard_errors * self.advantage.spread + ROUNDING
         sure = bool(self.selected) and self.advantage.mean > bar
-        return sure and (self.held_out is None or self.held_out.error < self.held_out.constant)
+        return sure and (self.held_out is None or self.held_out.error < self.held_out.baseline)
 
     @property
     def asked(self) -> bool:
         """Whether a penalty or a number of columns was asked for and not left to the folds."""
-        return any(self.settings[name] is not None for name in ("sparsity", "n_features"))
+        return self.settings.sparsity is not None or self.settings.n_features is not None
 
     @property
     def weighting(self) -> str:
@@ -402,12 +409,12 @@ class Selection:
 
     @property
     def rows_searched(self) -> int:
-        """Number of rows that the search has looked at."""
+        """Number of rows that the search has used."""
         return len(rows_of_splits(self.search.splits_))
 
     @property
     def model_in_words(self) -> str:
-        """Say which kernels were compared and what the chosen model is."""
+        """Which kernels were compared and what the selected model is."""
         search = self.search
         compared = list(dict.fromkeys(search.cv_results_["kernel"]))
         words = f"{search.kernel_name_}: {search.kernel_.words}"
@@ -415,33 +422,33 @@ class Selection:
             kernels = "kernel" if len(compared) == 1 else "kernels"
             return f"No column is left with the {kernels} {listed(compared)}."
         if len(compared) > 1:
-            words = f"The folds compared the kernels {listed(compared)} and chose {words}."
+            words = f"Among the kernels {listed(compared)}, cross-validation selected {words}."
         else:
             words = f"The kernel is {words}."
         if self.keeps_all:
-            words += " All columns with equal weights did better than every shorter list."
+            words += " All columns with equal weights have a lower error than every shorter list."
         return words
 
     @property
     def quality_in_words(self) -> str:
-        """Say why the figures of single classes look better than the error, where they do."""
+        """Why the figures of single classes look better than the error, where they do."""
         if self.quality is None or self.asked:
             return ""
         return (
-            "Figures of single classes are those of the chosen setting on the folds that have "
-            "chosen it, and so a little too good; the error of the selected columns is what every "
-            "fold says of the setting that the other folds choose."
+            "Figures of single classes use the folds that selected the model and are slightly "
+            "optimistic; the error of the selected columns is nested: every fold tests the model "
+            "that the other folds select."
         )
 
     @property
     def loses_to_all(self) -> bool:
-        """Whether a model with all columns errs less, by more than one standard error.
+        """Whether a model with all columns has a lower error, by more than one standard error.
 
-        It must err less than a constant by as much: otherwise neither has learned anything.
+        Its error must be below the baseline's by as much: otherwise neither has learned anything.
         """
         full, spread = self.full_error.mean, self.full_error.spread
         return (
-            full < self.error.mean - self.error.spread and full < self.constant_error.mean - spread
+            full < self.error.mean - self.error.spread and full < self.baseline_error.mean - spread
         )
 
     def predict(self, frame) -> np.ndarray:
@@ -496,35 +503,35 @@ class Selection:
                 "name": self.error_name,
                 "mean": self.error.mean,
                 "standard_error": self.error.spread,
-                "constant": self.constant_error.mean,
+                "baseline": self.baseline_error.mean,
                 "all_features": self.full_error.mean,
                 "all_features_model": self.full_model,
-                "advantage_over_constant": self.advantage.mean,
+                "advantage_over_baseline": self.advantage.mean,
                 "advantage_standard_error": self.advantage.spread,
                 "held_out": None if self.held_out is None else vars(self.held_out),
             },
             "classes": None if self.quality is None else self.quality.to_json(),
-            "better_than_a_constant": self.better,
+            "better_than_baseline": self.better,
             "worse_than_all_columns": self.loses_to_all,
             "error_rate": None if self.rates is None else self.rates.to_json(),
             "rows": len(self.table.target),
             "rows_searched": self.rows_searched,
             "columns": self.table.features.shape[1],
             "notes": list(self.table.notes),
-            "settings": {name: _plain(value) for name, value in self.settings.items()},
+            "settings": {name: _plain(value) for name, value in printed(self.settings).items()},
             "versions": self.versions,
         }
 
     def _repr_html_(self):
-        # Notebooks call this method. The report reads selections and stands in a layer below, so
-        # it is imported only when there is something to show.
+        # Notebooks call this method. The report reads selections, so it is imported only when
+        # there is something to show.
         from kernelknife.app.report import build_fragment
 
         return build_fragment(self)
 
 
 def _plain(value):
-    """Return a setting as JSON can hold it: sequences as lists, other objects as their text."""
+    """Return an option as JSON can hold it: sequences as lists, other objects as their text."""
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if value is None or isinstance(value, str | bool | int | float):

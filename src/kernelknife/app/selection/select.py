@@ -2,36 +2,37 @@
 
 import numbers
 import time
-from copy import copy
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from kernelknife._tuning import (
-    DEFAULT_FOLDS,
-    kernels_to_compare,
-    penalty_for_share,
-    rows_of_splits,
-)
+from kernelknife._engine import FitSpec, prepare_arrays, set_up
+from kernelknife._engine.policy import FOLDS, affordable_folds, is_counted, quick_centers
+from kernelknife._tuning.candidates import SearchSpec, named_kernels, penalty_for_share
+from kernelknife._tuning.halving import plan_search
+from kernelknife._tuning.splits import rows_of_splits
 from kernelknife._utils.checks import check_number
 from kernelknife._utils.versions import versions
+from kernelknife.app.messages import Hint
+from kernelknife.app.options import SelectOptions
 from kernelknife.app.selection.classes import judge_classes
 from kernelknife.app.selection.comparison import (
-    advantage_over_constant,
-    choose_model,
+    advantage_over_baseline,
     compare_models,
     judge_held_out,
     mean_score,
+    select_model,
 )
 from kernelknife.app.selection.duration import announce_search
 from kernelknife.app.selection.effects import find_effects, find_interactions
 from kernelknife.app.selection.quick import (
-    STAND_IN_ROWS,
-    chosen_options,
+    SUBSTITUTE_ROWS,
+    arguments_of_search,
     draw_quick_rows,
-    quick_centers,
 )
 from kernelknife.app.selection.rates import (
-    DEFAULT_MAX_FALSE,
     check_copies,
     check_knockoffs,
     check_rates,
@@ -39,21 +40,15 @@ from kernelknife.app.selection.rates import (
 )
 from kernelknife.app.selection.result import Feature, Selection
 from kernelknife.app.selection.splitting import FEWEST_ROWS, split_held_out
-from kernelknife.app.tables import TableEncoder, TableError, make_table
+from kernelknife.app.tables import Table, TableEncoder, TableError, make_table
 from kernelknife.cross_validation import KnifeClassifierCV, KnifeRegressorCV, models_of_folds
-from kernelknife.inspection.substitutes import fold_of_rows
-from kernelknife.kernels import check_kernel
+from kernelknife.inspection.substitutes import Substitutes, find_substitutes, fold_of_rows
 from kernelknife.losses import check_loss
 
 __all__ = ["select_features"]
 
 FEWEST_FOLDS = 2
 MOST_CLASSES_NAMED = 5  # in a message
-ERROR_NAMES = {"regression": "mean squared error", "classification": "share of wrong classes"}
-BALANCED_ERROR_NAME = "balanced share of wrong classes"
-# Arguments that are no part of the question, so that a report does not repeat them.
-NOT_SETTINGS = ("frame", "callbacks", "n_jobs", "tell")
-TABLE_SETTINGS = ("drop", "ids", "group", "task", "impute", "drop_missing", "dates")
 
 
 def select_features(
@@ -78,13 +73,13 @@ def select_features(
     hold_out=0.0,
     n_centers="auto",
     stability=False,
-    max_false=DEFAULT_MAX_FALSE,
+    max_false=1.0,
     fdr=None,
     quick=False,
     random_state=0,
     n_jobs=None,
     callbacks=(),
-    tell=None,
+    announce=None,
 ):
     """Find which columns of a data frame matter for one of them.
 
@@ -112,20 +107,20 @@ def select_features(
     dates : sequence of {"days", "year", "month"}, default=()
         What columns of dates become: days since the first date, years, months. Empty refuses them.
     kernel : str, Kernel or list of them, default="auto"
-        The folds choose among several; "auto" is linear, additive, ANOVA and Gaussian.
+        Cross-validation selects one of several; "auto" is linear, additive, ANOVA and Gaussian.
     loss : str, default=None
         See :class:`kernelknife.KnifeRegressor` and :class:`kernelknife.KnifeClassifier`.
     class_weight : "balanced" or dict, default=None
         See :class:`kernelknife.KnifeClassifier`. With it the error is the balanced one: the mean
-        over the classes of their shares of wrong rows.
+        misclassification rate of the classes.
     alpha : float, default=None
-        Penalty on the norm of the model. None chooses among several by cross-validation.
+        Penalty on the norm of the model. None selects one of several by cross-validation.
     sparsity : float, default=None
-        Penalty on the weights. None chooses by cross-validation.
+        Penalty on the weights. None selects it by cross-validation.
     n_features : int, default=None
         Number of columns to select, instead of a sparsity.
     rule : {"min", "1se"}, default="min"
-        Choose the penalties of the least error (up to a quarter of a standard error, within which
+        Select the penalties of the least error (up to a quarter of a standard error, within which
         the fewest columns decide), or those of the fewest columns within one standard error of it.
     folds : int or splitter, default=None
         Number of folds, or a splitter of scikit-learn. None is five folds, twice five below 200
@@ -134,13 +129,13 @@ def select_features(
         Share of the rows (or of the groups, if there are any) that is kept for judging alone, or a
         column and the value that marks these rows, such as ``"split=test"``.
     n_centers : int or "auto", default="auto"
-        Number of centers of the model. 0 is the exact method. "auto" lets the number of rows
-        decide: see :class:`kernelknife.KnifeRegressorCV`.
+        Number of Nystrom centers of the model. 0 is the exact method. "auto" lets the number of
+        rows decide: see :class:`kernelknife.KnifeRegressorCV`.
     stability : bool, default=False
-        Whether random halves of the rows vote on the columns, with the kernel and the ``alpha`` of
-        the chosen model; see :class:`kernelknife.KnifeStability`.
+        Whether columns are also selected by their share of random half-samples, with the kernel and
+        the ``alpha`` of the selected model; see :class:`kernelknife.KnifeStability`.
     max_false : float, default=1.0
-        Largest expected number of false columns among those that the votes keep.
+        Largest expected number of false columns in that selection.
     fdr : float, default=None
         Largest expected share of false columns among those that beat their knockoffs; see
         :class:`kernelknife.KnifeKnockoffs`. None draws no knockoffs. Text columns and a ``group``
@@ -156,9 +151,9 @@ def select_features(
         Number of folds to run at the same time.
     callbacks : sequence, default=()
         Callbacks of scikit-learn, such as a progress bar.
-    tell : callable, default=None
-        Called with a line of text for everything that was guessed or left out, before the work
-        begins; ``print`` shows it.
+    announce : callable, default=None
+        Called with every note on what was guessed or left out, before the work begins; ``print``
+        shows them.
 
     Returns
     -------
@@ -175,109 +170,173 @@ def select_features(
     >>> sorted(selection.selected)
     ['a', 'b', 'c', 'd', 'e']
     """
-    # The first statement, so that there are no other local names than the arguments.
-    settings = {name: value for name, value in locals().items() if name not in NOT_SETTINGS}
-    started = time.perf_counter()
-    _check_question(kernel, alpha, sparsity, n_features)
-    check_rates(stability, max_false, fdr)
-    marked = hold_out if isinstance(hold_out, str) else None
-    table = make_table(
-        frame, target, hold_out=marked, **{name: settings[name] for name in TABLE_SETTINGS}
-    )
-    _check_size(table, n_features)
-    train, held = split_held_out(table, 0.0 if marked else hold_out, random_state)
-    encoder = TableEncoder(impute=impute).fit(table.features.iloc[train])
-    if fdr is not None:
-        check_knockoffs(encoder, group)
-    if loss is not None:
-        check_loss(loss, table.task)
-    if class_weight is not None and table.task == "regression":
+    begin = time.perf_counter()
+    options = SelectOptions(
+        target=target, drop=drop, ids=ids, group=group, task=task, impute=impute,
+        drop_missing=drop_missing, dates=dates, kernel=kernel, loss=loss,
+        class_weight=class_weight, alpha=alpha, sparsity=sparsity, n_features=n_features,
+        rule=rule, folds=folds, hold_out=hold_out, n_centers=n_centers, stability=stability,
+        max_false=max_false, fdr=fdr, quick=quick, random_state=random_state, n_jobs=n_jobs,
+    )  # fmt: skip
+    _check_options(options)
+    check_rates(options)
+    data = _read_data(make_table(frame, options), options)
+    search, spec = _make_search(data, options, callbacks)
+    plan = plan_search(spec, len(data.X), data.n_folds)
+    for callback in callbacks:
+        if hasattr(callback, "expect"):
+            callback.expect(plan.n_paths)
+    if announce is not None:
+        for note in data.notes(options):
+            announce(note)
+        announce(announce_search(spec, plan, data.X, data.y, quick=quick))
+    search.fit(data.X, data.y, groups=data.groups)
+    return _make_selection(search, data, options, callbacks, begin)
+
+
+@dataclass(frozen=True)
+class SelectionData:
+    """The rows that columns are selected on, as numbers.
+
+    Attributes
+    ----------
+    table : Table
+    encoder : TableEncoder
+        Fitted on all rows that are not held out.
+    rows, held_out : ndarray of int
+        The rows of the table that the selection uses, and those held out.
+    X, y, groups : ndarray
+        Of the former; ``groups`` is None without a column of groups.
+    cv : int, splitter or None
+    n_folds : int or None
+        Number of folds where the rows decide it.
+    fewer_folds : int or None
+        The same where a rare class is the reason.
+    """
+
+    table: Table
+    encoder: TableEncoder
+    rows: np.ndarray
+    held_out: np.ndarray
+    X: np.ndarray
+    y: np.ndarray
+    groups: np.ndarray | None
+    cv: Any
+    n_folds: int | None
+    fewer_folds: int | None
+
+    def notes(self, options: SelectOptions) -> list[str]:
+        """Return what was guessed or left out, and what is going to be done."""
+        notes = list(self.table.notes)
+        if self.fewer_folds is not None:
+            notes.append(
+                f"{self.fewer_folds} folds, because the rarest class of {options.target} has "
+                f"{self.fewer_folds} rows"
+            )
+        n_columns = self.table.features.shape[1]
+        return [*notes, f"selecting among {n_columns} columns with {len(self.X)} rows"]
+
+
+def _read_data(table: Table, options: SelectOptions) -> SelectionData:
+    """Return the rows of a table that the selection uses, after all checks that need no search."""
+    _check_size(table, options.n_features)
+    rows, held_out = split_held_out(table, options.hold_out, options.random_state)
+    encoder = TableEncoder(impute=options.impute).fit(table.features.iloc[rows])
+    if options.fdr is not None:
+        check_knockoffs(encoder, options.group)
+    if options.loss is not None:
+        check_loss(options.loss, table.task)
+    if options.class_weight is not None and table.task == "regression":
         raise TableError(
             f"Class weights are for classes; the target {table.target_name} is a number."
         )
-    options = chosen_options(quick, kernel=kernel, alpha=alpha, folds=folds, n_centers=n_centers)
-    _check_groups(table, train, options.get("cv"))
-    if isinstance(folds, numbers.Integral) and int(folds) > len(train):
-        raise TableError(f"{folds} folds need as many rows, got {len(train)}: use fewer folds.")
-    fewer = _fewer_folds(table, table.target[train], options.get("cv"), asked=folds is not None)
-    if fewer is not None and options.get("cv") is not None:
-        options["cv"] = fewer  # otherwise the search does the same, and shuffles the rows
-    if quick:
-        train = train[
-            draw_quick_rows(
-                table.target[train], len(encoder.feature_groups_), table.task, folds, random_state
-            )
-        ]
-    X, y = encoder.transform(table.features.iloc[train]), table.target[train]
-    if fdr is not None:
+    cv = arguments_of_search(options).get("cv")
+    _check_groups(table, rows, cv)
+    if isinstance(options.folds, numbers.Integral) and int(options.folds) > len(rows):
+        raise TableError(
+            f"{options.folds} folds need as many rows, got {len(rows)}: use fewer folds."
+        )
+    fewer = _fewer_folds(table, table.target[rows], cv, asked=options.folds is not None)
+    if fewer is not None and cv is not None:
+        cv = fewer  # otherwise the search does the same, and shuffles the rows
+    if options.quick:
+        y, width = table.target[rows], len(encoder.feature_groups_)
+        rows = rows[draw_quick_rows(y, width, table.task, options.folds, options.random_state)]
+    X, y = encoder.transform(table.features.iloc[rows]), table.target[rows]
+    if options.fdr is not None:
         check_copies(encoder, X)
-    search = _make_search(
-        table.task,
-        callbacks,
-        **options,
-        loss=loss,
-        rule=rule,
-        random_state=random_state,
-        n_jobs=n_jobs,
-        feature_groups=encoder.feature_groups_,
-        feature_costs=encoder.feature_costs,
-        class_weight=class_weight,
-        scoring=None if class_weight is None else "balanced_accuracy",
+    groups = None if table.groups is None else table.groups[rows]
+    n_folds = FOLDS.n_folds if groups is not None and cv is None else fewer
+    return SelectionData(table, encoder, rows, held_out, X, y, groups, cv, n_folds, fewer)
+
+
+def _make_search(
+    data: SelectionData, options: SelectOptions, callbacks: Sequence
+) -> tuple[KnifeRegressorCV | KnifeClassifierCV, SearchSpec]:
+    """Return the cross-validated estimator, not yet fitted, and its specification."""
+    estimator = KnifeRegressorCV if data.table.task == "regression" else KnifeClassifierCV
+    balanced = options.class_weight is not None
+    search = estimator(
+        **{**arguments_of_search(options), "cv": data.cv},
+        loss=options.loss,
+        rule=options.rule,
+        random_state=options.random_state,
+        n_jobs=options.n_jobs,
+        feature_groups=data.encoder.feature_groups_,
+        feature_costs=data.encoder.feature_costs,
+        class_weight=options.class_weight,
+        scoring="balanced_accuracy" if balanced else None,
     )
-    if quick and n_centers == "auto":
-        search.set_params(n_centers=quick_centers(search, len(X)))
-    groups = None if table.groups is None else table.groups[train]
-    if tell is not None:
-        for note in table.notes:
-            tell(note)
-        if fewer is not None:
-            tell(f"{fewer} folds, because the rarest class of {target} has {fewer} rows")
-        tell(f"selecting among {table.features.shape[1]} columns with {len(X)} rows")
-        known = DEFAULT_FOLDS if groups is not None and search.cv is None else fewer
-        tell(announce_search(search, table.task, X, y, n_folds=known, quick=quick))
-    search.fit(X, y, groups=groups)
-    choice = choose_model(search, X, y, sparsity=sparsity, n_features=n_features, n_jobs=n_jobs)
-    features = _describe_features(choice, search, encoder)
-    selected = [feature.name for feature in features if feature.selected]
-    constant_errors, full_errors, full_model = compare_models(
-        search, X, y, task=table.task, n_jobs=n_jobs
+    if callbacks:
+        search.set_callbacks(*callbacks)
+    spec = SearchSpec.from_estimator(search)
+    if options.quick and options.n_centers == "auto":
+        n_centers = quick_centers(spec.kernels.values(), spec.fit.loss, len(data.X))
+        search.set_params(n_centers=n_centers)
+        spec = replace(spec, n_centers=n_centers)
+    return search, spec
+
+
+def _make_selection(
+    search: KnifeRegressorCV | KnifeClassifierCV,
+    data: SelectionData,
+    options: SelectOptions,
+    callbacks: Sequence,
+    begin: float,
+) -> Selection:
+    """Return the answer of a fitted search: the model, its errors, and what the columns do."""
+    table, encoder, X, y = data.table, data.encoder, data.X, data.y
+    selected = select_model(search, X, y, options)
+    model, seed = selected.model, options.random_state
+    features = _describe_features(selected, search, encoder)
+    names = [feature.name for feature in features if feature.selected]
+    baseline_errors, full_errors, full_model = compare_models(
+        search, X, y, task=table.task, n_jobs=options.n_jobs
     )
-    rates = find_rates(
-        choice.model,
-        encoder,
-        X,
-        y,
-        groups,
-        stability=stability,
-        max_false=max_false,
-        fdr=fdr,
-        random_state=random_state,
-        n_jobs=n_jobs,
-        callbacks=callbacks,
-    )
+    rates = find_rates(model, encoder, X, y, data.groups, options, callbacks)
     # Encoding no rows of many columns takes as long as encoding some.
+    held = data.held_out
     Z = encoder.transform(table.features.iloc[held]) if len(held) else X[:0]
     return Selection(
         features=features,
-        error=mean_score(choice.errors),
-        constant_error=mean_score(constant_errors),
+        error=mean_score(selected.errors),
+        baseline_error=mean_score(baseline_errors),
         full_error=mean_score(full_errors),
         full_model=full_model,
-        advantage=advantage_over_constant(constant_errors, choice, search.splits_),
-        error_name=ERROR_NAMES[table.task] if class_weight is None else BALANCED_ERROR_NAME,
-        held_out=judge_held_out(choice.model, X, y, Z, table.target[held]),
-        quality=_judge_classes(choice, search, X, y, table, train, n_jobs),
-        effects=find_effects(choice.model, encoder, X, selected, random_state),
-        interactions=find_interactions(choice.model, encoder, X, random_state),
-        substitutes=_find_substitutes(choice.model, search, X, y, quick),
+        advantage=advantage_over_baseline(baseline_errors, selected, search.splits_),
+        held_out=judge_held_out(model, X, y, Z, table.target[held]),
+        quality=_judge_classes(selected, search, data, options.n_jobs),
+        effects=find_effects(model, encoder, X, names, seed),
+        interactions=find_interactions(model, encoder, X, seed),
+        substitutes=_find_substitutes(model, search, X, y, options.quick),
         table=table,
         encoder=encoder,
         search=search,
-        model=choice.model,
-        settings=settings,
+        model=model,
+        settings=options,
         versions=versions(),
         rates=rates,
-        seconds=time.perf_counter() - started,
+        seconds=time.perf_counter() - begin,
     )
 
 
@@ -285,27 +344,33 @@ def _find_substitutes(model, search, X, y, quick):
     """Return what could replace the selected columns, on the rows and folds of the search."""
     rows = rows_of_splits(search.splits_)
     fold = fold_of_rows(search.splits_, rows)
-    every = -(-len(rows) // STAND_IN_ROWS) if quick else 1
+    every = -(-len(rows) // SUBSTITUTE_ROWS) if quick else 1
     rows, fold = rows[::every], fold[::every]
-    # The fitted model, with the penalty that means on these rows what its own means on all.
-    model = copy(model)
-    model.sparsity_ = penalty_for_share(
-        model.sparsity_, len(rows) / len(X), convex=check_kernel(model.kernel).convex
-    )
-    return model.substitutes(X[rows], y[rows], folds=fold)
+    if not model.learn_weights:
+        return Substitutes(())  # every column is selected, and none is left as a substitute
+    spec = FitSpec.from_estimator(model)
+    setup = set_up(spec, prepare_arrays(spec, X[rows], y[rows]))
+    # The penalty on these rows that corresponds to that of the model on all rows.
+    share, convex = len(rows) / len(X), setup.problem.convex
+    sparsity = 0.0 if model.relax else penalty_for_share(model.sparsity_, share, convex=convex)
+    return find_substitutes(setup, setup.data.weight_values(model.weights_), sparsity, folds=fold)
 
 
-def _check_question(kernel, alpha, sparsity, n_features):
-    """Raise where the arguments are wrong or contradict each other, whatever the table."""
-    kernels_to_compare(kernel)
-    if alpha is not None:
-        check_number(alpha, "alpha", strict=True)
-    if sparsity is not None:
-        check_number(sparsity, "sparsity")
-    if sparsity is not None and n_features is not None:
+def _check_options(options):
+    """Raise where options are wrong or contradict each other, whatever the table."""
+    named_kernels(options.kernel)
+    if options.alpha is not None:
+        check_number(options.alpha, "alpha", strict=True)
+    if options.sparsity is not None:
+        check_number(options.sparsity, "sparsity")
+    if options.sparsity is not None and options.n_features is not None:
         raise TableError("Give a sparsity or a number of features, not both.")
-    if n_features is not None and n_features < 1:
-        raise TableError(f"The number of features must be at least 1, got {n_features}.")
+    if options.n_features is not None and options.n_features < 1:
+        raise TableError(f"The number of features must be at least 1, got {options.n_features}.")
+    if options.n_jobs == 0:
+        raise TableError(
+            "The number of processes cannot be 0.", Hint("use {} for all cores", {"n_jobs": -1})
+        )
 
 
 def _check_size(table, n_features):
@@ -321,9 +386,9 @@ def _check_size(table, n_features):
 
 def _check_groups(table, train, folds):
     """Raise where there are fewer groups of rows than folds."""
-    if table.groups is None or not (folds is None or isinstance(folds, numbers.Integral)):
+    if table.groups is None or not is_counted(folds):
         return
-    n_folds = DEFAULT_FOLDS if folds is None else int(folds)
+    n_folds = FOLDS.n_folds if folds is None else int(folds)
     n_groups = len(np.unique(table.groups[train]))
     if n_groups < n_folds:
         raise TableError(
@@ -336,38 +401,38 @@ def _fewer_folds(table, y, folds, asked):
     """Return as many folds as the rarest class has rows, None where that changes nothing.
 
     Folds that were asked for are kept, and a class with fewer rows is refused; so is a class of a
-    single row. Groups of rows are split as a whole, so that with them the number of rows says
-    nothing; nor does it for folds that are no number but a splitter of scikit-learn.
+    single row. With groups of rows, which are split as a whole, the number of rows does not decide,
+    nor with a splitter of scikit-learn.
     """
-    counted = folds is None or isinstance(folds, numbers.Integral)
-    if table.task == "regression" or table.groups is not None or not counted:
+    if table.task == "regression" or table.groups is not None or not is_counted(folds):
         return None
-    n_folds = DEFAULT_FOLDS if folds is None else int(folds)
+    n_folds = FOLDS.n_folds if folds is None else int(folds)
     labels, counts = np.unique(y, return_counts=True)
     fewest = int(counts.min())
     needed = n_folds if asked else FEWEST_FOLDS
     if fewest < needed:
         sizes = {str(label): int(n) for label, n in zip(labels, counts, strict=True)}
-        raise TableError(_name_rare_classes(table.target_name, sizes, needed, asked))
-    return fewest if fewest < n_folds else None
+        raise _rare_classes(table.target_name, sizes, needed, asked)
+    return affordable_folds(np.unique(y, return_inverse=True)[1], n_folds)
 
 
-def _name_rare_classes(target, sizes, n_folds, asked):
-    """Say which classes have fewer rows than there are folds, and what can be done about it."""
+def _rare_classes(target, sizes, n_folds, asked):
+    """Return the error that names the classes with fewer rows than there are folds."""
     rare = {label: n for label, n in sizes.items() if n < n_folds}
-    hints = []
+    alike = ""
     for label in rare:
-        twins = [other for other in sizes if _plain(other) == _plain(label) and other != label]
-        if twins:
-            hints.append(f" {label!r} differs from {twins[0]!r} only in blanks or capitals.")
+        others = [other for other in sizes if _plain(other) == _plain(label) and other != label]
+        if others and not alike:
+            alike = f" {label!r} differs from {others[0]!r} only in blanks or capitals."
     shown = ", ".join(f"{label!r} ({n})" for label, n in list(rare.items())[:MOST_CLASSES_NAMED])
-    advice = "Correct these classes, join them with others, or leave their rows out"
+    words = ("correct these classes", "join them with others", "leave their rows out")
+    hints = [Hint(text) for text in words]
     if min(rare.values()) > 1:
-        advice += f", or use --folds {min(rare.values())}"
+        hints.append(Hint("use {}", {"folds": min(rare.values())}))
     need = f"{n_folds} folds need {n_folds} rows of every class of {target}"
     if not asked:
         need = f"Every class of {target} needs {n_folds} rows or more"
-    return f"{need}, and some have fewer: {shown}.{''.join(hints[:1])} {advice}."
+    return TableError(f"{need}, and some have fewer: {shown}.{alike}", *hints)
 
 
 def _plain(label):
@@ -375,33 +440,25 @@ def _plain(label):
     return str(label).strip().casefold()
 
 
-def _make_search(task, callbacks, **options):
-    """Return the cross-validated estimator, not yet fitted."""
-    estimator = KnifeRegressorCV if task == "regression" else KnifeClassifierCV
-    search = estimator(**options)
-    if callbacks:
-        search.set_callbacks(*callbacks)
-    return search
-
-
-def _judge_classes(choice, search, X, y, table, train, n_jobs):
-    """Return how well single classes are told apart, or None for a number."""
-    if table.task == "regression":
+def _judge_classes(selected, search, data, n_jobs):
+    """Return how well single classes are predicted, or None for a number."""
+    if data.table.task == "regression":
         return None
-    models = choice.models or models_of_folds(search, X, y, n_jobs)
-    return judge_classes(models, search.splits_, X, y, table.row_names[train])
+    models = selected.models or models_of_folds(search, data.X, data.y, n_jobs)
+    row_names = data.table.row_names[data.rows]
+    return judge_classes(models, search.splits_, data.X, data.y, row_names)
 
 
-def _describe_features(choice, search, encoder):
+def _describe_features(selected, search, encoder):
     """Return one entry per column of the table, the heaviest first.
 
-    The columns that a text column becomes share one weight, so the first of them speaks for all.
+    The columns that a text column becomes share one weight, so the first of them stands for all.
     """
     features = [
         Feature(
             name,
-            float(choice.model.weights_[j]),
-            float(choice.frequency[j]),
+            float(selected.model.weights_[j]),
+            float(selected.frequency[j]),
             int(search.path_.ranking[j]),
         )
         for name, j in zip(encoder.columns_, encoder.first_columns, strict=True)

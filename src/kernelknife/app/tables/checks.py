@@ -1,11 +1,12 @@
-"""Checks of the columns of a table: what is refused, and what the user is told to doubt."""
+"""Checks of the columns of a table: what is refused, and what the user should doubt."""
 
 import numpy as np
 
 from kernelknife._utils.optional import import_optional
+from kernelknife.app.messages import Hint, Message
 from kernelknife.app.tables.columns import text_columns
 from kernelknife.app.tables.dates import looks_like_dates
-from kernelknife.app.tables.errors import TableError, listing
+from kernelknife.app.tables.errors import TableError, leave_out, listing
 
 __all__ = [
     "check_number_marks",
@@ -16,46 +17,58 @@ __all__ = [
 ]
 
 # A text column with more levels is taken for an identifier: names of thirty kinds of a thing are
-# common, names of a hundred are hardly ever a variable that so few rows can tell apart.
+# common, names of a hundred are hardly ever a variable whose levels a short table can distinguish.
 MOST_LEVELS = 30
 # If at least this share of the texts in a column are numbers, the others are probably slips.
 SHARE_OF_NUMBERS = 0.5
 PLAIN_NUMBER = r"[-+]?\d+(\.\d+)?"
 SIGNS = "[%\u20ac$\u00a3\u00a5]"  # of a percentage, euros, dollars, pounds, yen
+
+
+def _read_with(text, **options):
+    """Return the hint to read the file with other options."""
+    return Hint(text, options, "read_table")
+
+
 # Ways to write numbers with marks; the first that fits counts. Each has a pattern that some number
-# of the column must match, one that all marked numbers match, and what tells the reader.
+# of the column must match, one that all marked numbers match, and what would help.
 NUMBER_MARKS = (
     (
         # A number such as 0,126 has no thousands.
         r"[-+]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?",
         r"[-+]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?",
-        "use --thousands , if the commas separate thousands, or --decimal , if they are decimal "
-        "commas",
+        (
+            _read_with("use {} if the commas separate thousands", thousands=","),
+            _read_with("use {} if they are decimal commas", decimal=","),
+        ),
     ),
     (
         r"[-+]?\d{1,3}((\.\d{3})+,\d+|(\.\d{3}){2,})",
         r"[-+]?\d+(\.\d{3})*(,\d+)?",
-        "use --thousands . --decimal , if the dots separate thousands",
+        (_read_with("use {} if the dots separate thousands", thousands=".", decimal=","),),
     ),
     (
         r"[-+]?\d{1,3}( \d{3})+([.,]\d+)?",
         r"[-+]?\d{1,3}( \d{3})+([.,]\d+)?",
-        "use --thousands ' ' if the spaces separate thousands",
+        (_read_with("use {} if the spaces separate thousands", thousands=" "),),
     ),
     (
         r"[-+]?\d+,\d+",
         r"[-+]?\d+,\d+",
-        "use --decimal , if the commas are decimal commas, else take them out",
+        (
+            _read_with("use {} if the commas are decimal commas", decimal=","),
+            Hint("take them out if not"),
+        ),
     ),
     (
         rf"[-+]?({SIGNS} ?\d[\d.,]*|\d[\d.,]* ?{SIGNS})",
         rf"[-+]?({SIGNS} ?\d[\d.,]*|\d[\d.,]* ?{SIGNS})",
-        "take the sign out, so that numbers are left",
+        (Hint("take the sign out, so that numbers are left"),),
     ),
 )
 MOST_PROBLEMS = 5  # problems of columns that one message describes
-# Where a table has so many times more rows than columns and names every row, its variables may
-# stand in rows, as genes often do.
+# Where the rows are this many times the columns and every row has a name, the variables may stand
+# in rows, as genes often do.
 ROWS_PER_COLUMN = 5
 # Words that mark rows for training and rows for judging in a column of a table.
 TRAINING = {"train", "training", "tr", "learn"}
@@ -71,11 +84,13 @@ def check_texts(frame) -> None:
         try:
             _check_text(name, frame)
         except TableError as problem:
-            problems.append(str(problem))
+            problems.append(problem)
     if problems:
         others = len(problems) - MOST_PROBLEMS
-        more = [f"{others} more columns cannot be used either."] if others > 0 else []
-        raise TableError(" ".join(problems[:MOST_PROBLEMS] + more))
+        if others > 0:
+            more = TableError(f"{others} more columns cannot be used either.")
+            problems = [*problems[:MOST_PROBLEMS], more]
+        raise TableError.of_all(problems)
 
 
 def _looks_transposed(frame, name):
@@ -94,8 +109,13 @@ def _check_text(name, frame):
     pandas = import_optional("pandas", "kernelknife[cli]", "Reading a table")
     if looks_like_dates(column):
         raise TableError(
-            f"Column {name} holds dates. Turn them into numbers with --dates days (since the "
-            f"first), --dates year or --dates month, or leave the column out with --drop {name!r}."
+            f"Column {name} holds dates.",
+            Hint(
+                "turn them into numbers with {} (days since the first; year and month are "
+                "possible, too)",
+                {"dates": ["days"]},
+            ),
+            leave_out(name),
         )
     _check_hashable(name, column)
     texts = column.dropna().astype(str)
@@ -104,18 +124,21 @@ def _check_text(name, frame):
     if len(texts) and SHARE_OF_NUMBERS <= numbers.mean() < 1:
         slips = texts[~numbers]
         raise TableError(
-            f"Column {name} holds numbers and {len(slips)} other texts "
-            f"({listing(slips.unique())}). If they stand for missing values, say so: "
-            f"--missing {slips.iloc[0]!r}."
+            f"Column {name} holds numbers and {len(slips)} other "
+            f"{'text' if len(slips) == 1 else 'texts'} ({listing(slips.unique())}).",
+            _read_with("if they stand for missing values, use {}", missing=[slips.iloc[0]]),
         )
     levels = texts.nunique()
     if levels > MOST_LEVELS:
-        transposed = " If every row is a variable and every column a sample, use --transpose."
-        hint = transposed if _looks_transposed(frame, name) else ""
+        hints = [
+            Hint("leave it out with {} if it is an identifier", {"drop": [name]}),
+            Hint("use {} if it marks rows that belong together", {"group": name}),
+        ]
+        if _looks_transposed(frame, name):
+            text = "use {} if every row is a variable and every column a sample"
+            hints.append(_read_with(text, transpose=True))
         raise TableError(
-            f"Column {name} has {levels} different texts in {len(column)} rows. An identifier? "
-            f"Leave it out with --drop {name!r}; if it marks rows that belong together, use "
-            f"--group {name!r}.{hint}"
+            f"Column {name} has {levels} different texts in {len(column)} rows.", *hints
         )
 
 
@@ -129,15 +152,17 @@ def _check_hashable(name, column):
         pass  # pandas cannot compare lists, sets and the like, and neither can we
     raise TableError(
         f"Column {name} holds values such as {column.dropna().iloc[0]!r}, which are neither "
-        f"numbers nor texts. Make numbers of them, or leave the column out with --drop {name!r}."
+        "numbers nor texts.",
+        Hint("make numbers of them"),
+        leave_out(name),
     )
 
 
 def check_number_marks(name, texts) -> None:
-    """Raise where numbers are written with marks that the reader was not told about.
+    """Raise where numbers are written with marks that were not given as options.
 
     A comma may be a decimal mark or may separate thousands. The difference is a factor of a
-    thousand, so the user must say which it is.
+    thousand, so the user must choose.
 
     Parameters
     ----------
@@ -145,18 +170,16 @@ def check_number_marks(name, texts) -> None:
     texts : Series of str
     """
     plain = texts.str.fullmatch(PLAIN_NUMBER)
-    for telling, general, advice in NUMBER_MARKS:
-        marked = texts[texts.str.fullmatch(telling)]
+    for distinctive, general, hints in NUMBER_MARKS:
+        marked = texts[texts.str.fullmatch(distinctive)]
         # Small numbers have no marks, so a column may hold plain numbers as well.
         number_like = plain | texts.str.fullmatch(general)
         if len(marked) and number_like.mean() > SHARE_OF_NUMBERS:
-            raise TableError(
-                f"Column {name} holds numbers written as {marked.iloc[0]!r}: {advice}."
-            )
+            raise TableError(f"Column {name} holds numbers written as {marked.iloc[0]!r}.", *hints)
 
 
 def describe_kinds(frame) -> list[str]:
-    """Say how many columns hold numbers, and which hold texts."""
+    """Return notes on how many columns hold numbers, and which hold texts."""
     texts = text_columns(frame)
     notes = [f"{frame.shape[1] - len(texts)} columns of numbers"]
     if texts:
@@ -165,20 +188,23 @@ def describe_kinds(frame) -> list[str]:
 
 
 def find_doubts(frame) -> list[str]:
-    """Say what may make the errors look better than they are: row numbers and copies of rows."""
-    notes = []
+    """Return notes on what may make the errors too small: row numbers and copies of rows."""
+    notes: list[str] = []
     for name, column in frame.items():
         if column.dtype.kind in "iu" and len(column) > FEWEST_ROW_NUMBERS:
             ordered = np.sort(column.to_numpy())
             if (np.diff(ordered) == 1).all():
                 notes.append(
-                    f"column {name} looks like a row number: --drop {name!r} leaves it out"
+                    Message(
+                        f"column {name} looks like a row number",
+                        Hint("leave it out with {}", {"drop": [name]}),
+                    )
                 )
     copies = int(frame.duplicated().sum())
     if copies:
         notes.append(
             f"{copies} rows are copies of others: where one copy trains and the other tests, the "
-            "errors look too small"
+            "errors are too small"
         )
     return notes
 

@@ -5,7 +5,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from kernelknife.app.tables.errors import TableError, listing
+from kernelknife.app.messages import Hint
+from kernelknife.app.tables.errors import TableError, leave_out, listing
 
 __all__ = [
     "MISSING_LEVEL",
@@ -78,7 +79,7 @@ def first_text(column) -> str:
     return "numbers written as texts"
 
 
-def check_missing(frame, impute, advice: str) -> None:
+def check_missing(frame, impute, *hints: Hint) -> None:
     """Raise where values are infinite, or missing although nothing will replace them.
 
     Parameters
@@ -86,8 +87,8 @@ def check_missing(frame, impute, advice: str) -> None:
     frame : DataFrame
     impute : {None, "median"}
         None refuses missing values.
-    advice : str
-        The sentence that tells the user what to do about missing values.
+    *hints : Hint
+        What helps against missing values.
     """
     infinite = {}
     for name, column in frame.items():
@@ -97,7 +98,9 @@ def check_missing(frame, impute, advice: str) -> None:
                 infinite[name] = count
     if infinite:
         counts = listing(f"{name} ({count})" for name, count in infinite.items())
-        raise TableError(f"Infinite values in {counts}. Replace them, or leave the columns out.")
+        raise TableError(
+            f"Infinite values in {counts}.", Hint("replace them"), leave_out(*infinite)
+        )
     if impute is not None:
         return
     gaps = frame.isna().sum()
@@ -105,4 +108,4 @@ def check_missing(frame, impute, advice: str) -> None:
     if len(gaps):
         rows = int(frame.isna().any(axis=1).sum())
         counts = listing(f"{name} ({count})" for name, count in gaps.items())
-        raise TableError(f"Values are missing in {rows} of {len(frame)} rows: {counts}. {advice}")
+        raise TableError(f"Values are missing in {rows} of {len(frame)} rows: {counts}.", *hints)

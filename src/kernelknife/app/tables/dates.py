@@ -1,14 +1,15 @@
 """Columns of dates: recognizing them, and turning them into numbers.
 
-Which numbers are meant only the user knows: days since the first date tell a trend, the month tells
-a season. A plan says for every column of dates what becomes of it; it is plain data, so that a
-saved model keeps it and new rows are turned into numbers in the same way.
+Only the user knows which numbers are meant: days since the first date show a trend, the month shows
+a season. A plan has an entry for every column of dates; it is plain data, so that a saved model
+keeps it and new rows are turned into numbers in the same way.
 """
 
 import re
 
 from kernelknife._utils.optional import import_optional
-from kernelknife.app.tables.errors import TableError, listing
+from kernelknife.app.messages import Hint
+from kernelknife.app.tables.errors import TableError, leave_out, listing
 
 __all__ = ["PARTS", "expand_dates", "has_dates", "looks_like_dates", "plan_dates"]
 
@@ -60,12 +61,15 @@ def plan_dates(frame, parts) -> dict:
     for name in frame.columns:
         if not looks_like_dates(frame[name]):
             continue
-        moments, first = _moments(frame[name], name), None
+        moments, first = _moments(frame[name], name, leave_out(name)), None
         if moments.dtype.kind == "M":
             first = str(moments.min())
         plan[name] = {"parts": list(dict.fromkeys(parts)), "first": first}
     if not plan:
-        raise TableError(f"--dates was given, but no column holds dates: {listing(frame.columns)}.")
+        raise TableError(
+            f"Dates are to become {', '.join(parts)}, but no column holds dates: "
+            f"{listing(frame.columns)}."
+        )
     return plan
 
 
@@ -109,7 +113,7 @@ def expand_dates(frame, plan, selected=None):
     return frame
 
 
-def _moments(column, name):
+def _moments(column, name, *hints):
     """Return a column of dates as pandas' times; durations stay durations."""
     pandas = import_optional("pandas", "kernelknife[cli]", "Reading dates")
     if column.dtype.kind == "m":
@@ -120,9 +124,11 @@ def _moments(column, name):
         try:
             column = pandas.to_datetime(texts, dayfirst=day_first, format="mixed")
         except (ValueError, OverflowError) as error:
+            first = _first_that_fails(texts, pandas)
             raise TableError(
-                f"Column {name} holds texts that are no dates ({_first_that_fails(texts, pandas)})."
-                f" Correct them, or leave the column out with --drop {name!r}."
+                f"Column {name} holds texts that are no dates ({first}).",
+                Hint("correct them"),
+                *hints,
             ) from error
     zone = getattr(column.dt, "tz", None)
     return column if zone is None else column.dt.tz_localize(None)
@@ -143,7 +149,7 @@ def _day_first(texts, name):
     first, second = (slashed[i].max() > LAST_MONTH for i in (0, 1))
     if first == second:
         raise TableError(
-            f"Column {name} holds dates such as {texts.iloc[0]!r}, where day and month cannot be "
-            "told apart. Write them as 2024-12-31."
+            f"Column {name} holds dates such as {texts.iloc[0]!r}, which do not show whether the "
+            "day or the month comes first. Write them as 2024-12-31."
         )
     return bool(first)

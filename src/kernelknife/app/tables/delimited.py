@@ -1,7 +1,7 @@
 """Delimited text, such as CSV: decoding it, checking its shape, and parsing its cells.
 
 pandas parses the cells. The shape is checked here before, because pandas accepts rows of unequal
-length and repeated names and changes them without a word.
+length and repeated names and silently changes them.
 """
 
 import csv
@@ -9,6 +9,8 @@ import io
 import itertools
 import re
 
+from kernelknife.app.messages import Hint
+from kernelknife.app.options import ReadOptions
 from kernelknife.app.tables.columns import check_names
 from kernelknife.app.tables.errors import TableError, listing
 from kernelknife.app.tables.notes import add_reading_note
@@ -33,14 +35,17 @@ def decode(data: bytes, name: str, encoding: str) -> str:
     encoding : str
     """
     if data[:2] in (b"\xff\xfe", b"\xfe\xff") and "16" not in encoding:
-        raise TableError(f"{name} is UTF-16 text: name its encoding, --encoding utf-16.")
+        raise TableError(
+            f"{name} is UTF-16 text.", Hint("name its encoding with {}", {"encoding": "utf-16"})
+        )
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise TableError(
-            f"{name} is not {encoding} text: byte 0x{data[error.start]:02x} in line {line}. Save "
-            "it as UTF-8, or name its encoding, for example --encoding latin-1."
+            f"{name} is not {encoding} text: byte 0x{data[error.start]:02x} in line {line}.",
+            Hint("save it as UTF-8"),
+            Hint("name its encoding, for example with {}", {"encoding": "latin-1"}),
         ) from None
     except LookupError:
         raise TableError(f"Unknown encoding {encoding!r}; for example utf-8 or latin-1.") from None
@@ -79,7 +84,7 @@ def transposed(text: str, name: str, separator: str | None) -> str:
     for i, width in enumerate(widths):
         if width != widths[0]:
             raise TableError(
-                f"{name}, row {i + 1}: {width} cells where the first row has {widths[0]}."
+                f"{name}, row {i + 1}: {_cells(width)} where the first row has {widths[0]}."
             )
     rows[0][0] = ""
     buffer = io.StringIO()
@@ -87,7 +92,11 @@ def transposed(text: str, name: str, separator: str | None) -> str:
     return buffer.getvalue()
 
 
-def parse(pandas, text: str, name: str, separator: str | None, missing, decimal: str, thousands):
+def _cells(count):
+    return "1 cell" if count == 1 else f"{count} cells"
+
+
+def parse(pandas, text: str, name: str, separator: str | None, options: ReadOptions):
     """Return a data frame of delimited text.
 
     Parameters
@@ -98,8 +107,7 @@ def parse(pandas, text: str, name: str, separator: str | None, missing, decimal:
         What messages call the file.
     separator : str or None
         None takes the one that splits the first line into most cells.
-    missing, decimal, thousands
-        See :func:`kernelknife.app.tables.read_table`.
+    options : ReadOptions
     """
     announced = SEPARATOR_LINE.match(text)
     if announced:
@@ -114,7 +122,7 @@ def parse(pandas, text: str, name: str, separator: str | None, missing, decimal:
     header = _check_shape(text, name, separator)
     # pandas changes repeated and empty names, so it gets the places of the columns instead.
     places = range(len(header))
-    options = {
+    layout = {
         "sep": separator,
         "header": 0,
         "names": list(places),
@@ -124,39 +132,39 @@ def parse(pandas, text: str, name: str, separator: str | None, missing, decimal:
     try:
         frame = pandas.read_csv(
             io.StringIO(text),
-            na_values=list(missing),
-            decimal=decimal,
-            thousands=thousands,
+            na_values=list(options.missing),
+            decimal=options.decimal,
+            thousands=options.thousands,
             low_memory=False,
-            **options,
+            **layout,
         )
     except (pandas.errors.ParserError, ValueError, OverflowError) as error:
         raise TableError(f"{name} cannot be read as a table: {error}") from error
     if not len(frame):
         # pandas skips lines that hold nothing but blanks.
         raise TableError(f"{name} has a header and no rows.")
-    notes = _note_words(pandas, frame, text, header, missing, options)
+    notes = _note_words(pandas, frame, text, header, options.missing, layout)
     frame = _named(frame, header, name)
     for note in notes:
         add_reading_note(frame, note)
     return frame
 
 
-def _note_words(pandas, frame, text, header, missing, options):
+def _note_words(pandas, frame, text, header, missing, layout):
     """Return notes on words in columns of texts that pandas has taken for missing values.
 
     "None" may be a class like others, such as no pain at all, and "NA" a country.
     """
     gaps = [
         place
-        for place in options["names"]
+        for place in layout["names"]
         if frame[place].isna().any()
         and pandas.api.types.infer_dtype(frame[place], skipna=True) == "string"
     ]
     if not gaps:
         return []
     words = pandas.read_csv(
-        io.StringIO(text), usecols=gaps, dtype=str, keep_default_na=False, **options
+        io.StringIO(text), usecols=gaps, dtype=str, keep_default_na=False, **layout
     )
     where: dict[str, dict[str, int]] = {}  # number of cells by word and column
     for place in gaps:
@@ -226,8 +234,8 @@ def _check_shape(text, name, separator):
         return [*header, ""] if ends_blank else ["", *header]
     if uneven is not None:
         raise TableError(
-            f"{name}, line {uneven[0]}: {uneven[1]} cells where the header has {len(header)}. Put "
-            "cells that hold the separator into quotes, or repair the line."
+            f"{name}, line {uneven[0]}: {_cells(uneven[1])} where the header has {len(header)}. "
+            "Put cells that hold the separator into quotes, or repair the line."
         )
     return header
 

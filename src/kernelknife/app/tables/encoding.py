@@ -5,6 +5,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from kernelknife._utils.formatting import number
+from kernelknife.app.messages import Hint
 from kernelknife.app.tables.columns import (
     MISSING_LEVEL,
     as_numbers,
@@ -18,7 +19,10 @@ from kernelknife.app.tables.errors import TableError, listing
 
 __all__ = ["TableEncoder", "outside_range", "unseen_levels"]
 
-FILL_ADVICE = "Fill them in, or fit a model again with --impute median."
+FILL_IN = (
+    Hint("fill them in"),
+    Hint("fit a model again with {}", {"impute": "median"}),
+)
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
@@ -50,12 +54,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     Notes
     -----
-    Medians and levels come from all rows of the fit. :func:`kernelknife.app.selection.select_features`
-    fits the encoder once, on all rows that are not held out, and splits these rows into folds
-    afterwards. So a median has seen the test rows of every fold, but never the target. One row
-    moves a median by no more than the distance to the next value, so that errors over the folds
-    hardly change. Rows held out take no part in the medians: where even that little matters, hold
-    rows out.
+    Medians and levels come from all rows of the fit.
+    :func:`kernelknife.app.selection.select_features` fits the encoder once, on all rows that are
+    not held out, and splits these rows into folds afterwards. So a median includes the test rows of
+    every fold, but never the target. One row moves a median by no more than the distance to the
+    next value, so that errors over the folds hardly change. Rows held out are not part of the
+    medians: where even that little matters, hold rows out.
 
     Examples
     --------
@@ -154,7 +158,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         absent = [name for name in needed if name not in X.columns]
         if absent:
             raise TableError(f"The table lacks columns that the model needs: {listing(absent)}.")
-        check_missing(X[needed], self.impute, FILL_ADVICE)
+        check_missing(X[needed], self.impute, *FILL_IN)
         wanted = set(needed)
         parts = [
             self._encode(name, X[name]) if name in wanted else self._constant(name, len(X))
@@ -174,7 +178,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             return (as_texts(column)[:, None] == levels).astype(float)
         if is_text(column):
             raise TableError(
-                f"Column {name} holds texts ({first_text(column)}), the model expects numbers."
+                f"Column {name} holds texts ({first_text(column)}), but the model expects numbers."
             )
         numbers = as_numbers(column)
         return np.where(np.isnan(numbers), self.medians_[name], numbers)[:, None]
@@ -215,8 +219,7 @@ def outside_range(encoder, X, needed) -> list[str]:
     """
     notes = []
     for name in needed:
-        # Models that were saved before ranges were kept have none.
-        low, high = getattr(encoder, "ranges_", {}).get(name, (-np.inf, np.inf))
+        low, high = encoder.ranges_.get(name, (-np.inf, np.inf))
         if name not in X.columns or is_text(X[name]):
             continue
         values = as_numbers(X[name])

@@ -2,14 +2,22 @@
 
 from collections.abc import Iterable
 
-__all__ = ["TableError", "listing"]
+from kernelknife.app.messages import Hint, InputError
+
+__all__ = ["TableError", "leave_out", "listing"]
 
 # A message must stay readable on a terminal, whatever the number of columns that it is about.
 MOST_LISTED = 5
 
 
-class TableError(ValueError):
+class TableError(InputError):
     """A table cannot be used as it is; the message says why and what to do."""
+
+
+def leave_out(*names: str) -> Hint:
+    """Return the hint to leave columns out."""
+    columns = "columns" if len(names) > 1 else "column"
+    return Hint(f"leave the {columns} out with {{}}", {"drop": list(names)})
 
 
 def listing(names: Iterable[object]) -> str:

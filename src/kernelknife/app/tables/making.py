@@ -1,12 +1,17 @@
 """Choosing the target, the features and the groups of rows among the columns of a data frame."""
 
 import difflib
-from dataclasses import dataclass, field
+from collections.abc import Container
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from kernelknife._engine.policy import infer_task
 from kernelknife._utils.optional import import_optional
+from kernelknife.app.messages import Hint, Message, offering
+from kernelknife.app.options import ColumnOptions, TableOptions
 from kernelknife.app.tables.checks import (
     check_number_marks,
     check_texts,
@@ -16,19 +21,20 @@ from kernelknife.app.tables.checks import (
 )
 from kernelknife.app.tables.columns import as_texts, check_missing, check_names, is_text
 from kernelknife.app.tables.dates import expand_dates, plan_dates
-from kernelknife.app.tables.errors import TableError, listing
+from kernelknife.app.tables.errors import TableError, leave_out, listing
 from kernelknife.app.tables.notes import reading_notes
 
 __all__ = ["Table", "check_column", "make_features", "make_table"]
 
-# A target of whole numbers with more different values is taken for a number. Scales with more
-# classes than this are rare, and --task overrides the guess.
-MOST_CLASSES = 10
 MANY_COLUMNS = 12  # more names than this do not fit into a message
 MOST_SUGGESTED = 3  # suggestions for a name that is not there
 LEAST_SIMILARITY = 0.6  # the default of difflib: a slip or two in a word
+OFFERED = frozenset(one.name for one in fields(TableOptions))
 LARGEST_EXACT = 2.0**53  # floats represent every smaller whole number exactly
-GAP_ADVICE = "Use --impute median to fill them in, or --drop-missing to leave the rows out."
+FILL_OR_DROP = (
+    Hint("fill them in with {}", {"impute": "median"}),
+    Hint("leave the rows out with {}", {"drop_missing": True}),
+)
 
 
 @dataclass(frozen=True)
@@ -47,7 +53,7 @@ class Table:
     notes : tuple of str
         What was guessed and what was left out, for the user to read.
     doubts : tuple of str
-        Those of the notes that may make the errors look better than they are.
+        Those of the notes on what may make the errors too small.
     row_names : ndarray of str
         For every row its identifiers, or without these its number in the data frame, from 1.
     held_out : ndarray of bool or None
@@ -68,73 +74,88 @@ class Table:
     dates: dict = field(default_factory=dict)
 
 
-def make_table(
-    frame,
-    target,
-    *,
-    drop=(),
-    ids=(),
-    group=None,
-    task=None,
-    drop_missing=False,
-    impute=None,
-    dates=(),
-    hold_out=None,
-):
+def make_table(frame, options: TableOptions, offered: Container[str] = OFFERED) -> Table:
     """Choose the target, the features and the groups, and note what was guessed.
 
     Parameters
     ----------
     frame : DataFrame
-    target : str
-        Name of the column to predict.
-    drop, ids : sequence of str, default=()
-        Columns to leave out.
-    group : str, default=None
-        Column whose equal values mark rows that belong together.
-    task : {"regression", "classification"}, default=None
-        None guesses from the target.
-    drop_missing : bool, default=False
-        Whether to leave out rows with missing values.
-    impute : {None, "median"}, default=None
-        Whether missing values are accepted, to be replaced by :class:`TableEncoder`.
-    dates : sequence of {"days", "year", "month"}, default=()
-        What columns of dates become: days since the first date, years, months. Empty refuses them.
-    hold_out : str, default=None
-        Rows to keep for judging, such as ``"split=test"``: a column and the value that marks them.
-
-    Returns
-    -------
-    Table
+    options : TableOptions
+        A share of the rows to hold out is drawn later; here only a column can mark them.
+    offered : container of str
+        Names of the options that the caller's function has; no message names others.
     """
+    try:
+        table = _make_table(frame, options)
+    except TableError as error:
+        raise error.offering(offered) from None
+    notes = tuple(offering(note, offered) for note in table.notes)
+    return replace(table, notes=notes, doubts=tuple(offering(n, offered) for n in table.doubts))
+
+
+def _make_table(frame, options):
+    notes = _check_frame(frame)
+    frame = frame.rename(columns=str)
+    _check_request(frame, options)
+    row_names = _row_names(frame, options.ids)
+    marked = options.hold_out if isinstance(options.hold_out, str) else None
+    frame, held_out = _pop_held_out(frame, options, marked)
+    unused = {*options.drop, *options.ids} - {options.group}
+    frame = frame.drop(columns=list(unused), errors="ignore")
+    # The rows that are left keep their number, by which they find their names and their split.
+    frame.index = range(len(frame))
+    frame = _with_target(frame, options.target, notes)
+    frame, plan = _expand_dates(frame, options)
+    frame = _without_empty_columns(frame, options.group, notes)
+    if options.drop_missing:
+        frame = _without_incomplete_rows(frame, notes)
+    values = frame.pop(options.target)
+    groups = None if options.group is None else _pop_groups(frame, options.group)
+    doubts: list[str] = []
+    frame = _usable_columns(frame, options.impute, notes, doubts)
+    if is_text(values):
+        check_number_marks(options.target, values.astype(str))
+    task = options.task or _guess_task(values, options.target, notes)
+    target = _target_values(values, options.target, task)
+    doubts += find_doubts(frame)
+    notes += describe_kinds(frame) + doubts
+    kept = frame.index.to_numpy()
+    return Table(
+        frame.reset_index(drop=True),
+        target,
+        groups,
+        task,
+        options.target,
+        tuple(notes),
+        tuple(doubts),
+        row_names[kept],
+        None if held_out is None else _check_held_out(held_out[kept], marked),
+        plan,
+    )
+
+
+def _check_frame(frame):
+    """Raise where something is no data frame, or has a name twice; return the notes on reading."""
     pandas = import_optional("pandas", "kernelknife[cli]", "A table")
     if not isinstance(frame, pandas.DataFrame):
         raise TypeError(f"frame must be a pandas DataFrame, got {type(frame).__name__}.")
     check_names(frame.columns, "The table")
-    notes = reading_notes(frame)
-    frame = frame.rename(columns=str)
-    target, drop, ids = str(target), _as_names(drop), _as_names(ids)
-    group = None if group is None else str(group)
-    _check_request(frame, target, drop, ids, group, drop_missing, impute)
-    row_names = _row_names(frame, ids)
-    frame, held_out = _pop_held_out(frame, target, group, hold_out)
-    frame = frame.drop(columns=list({*drop, *ids} - {group}), errors="ignore")
-    # The rows that are left know their names and whether they are held out by their number.
-    frame.index = range(len(frame))
-    frame = _with_target(frame, target, notes)
-    plan: dict = {}
-    if dates:
-        features = frame.drop(columns=[target, *([] if group is None else [group])])
-        plan = plan_dates(features, _as_names(dates))
-        frame = expand_dates(frame, plan)
-    frame = _without_empty_columns(frame, group, notes)
-    if drop_missing:
-        frame = _without_incomplete_rows(frame, notes)
-    values = frame.pop(target)
-    groups = None if group is None else _pop_groups(frame, group)
+    return reading_notes(frame)
+
+
+def _expand_dates(frame, options):
+    """Return the frame with numbers in place of dates, and the plan of what became of them."""
+    if not options.dates:
+        return frame, {}
+    others = [options.target, *([] if options.group is None else [options.group])]
+    plan = plan_dates(frame.drop(columns=others), options.dates)
+    return expand_dates(frame, plan), plan
+
+
+def _usable_columns(frame, impute, notes, doubts):
+    """Return the features: checked, and without those that split the rows or are constant."""
     if not frame.shape[1]:
-        raise TableError(f"There is no column left beside the target {target}.")
-    doubts: list[str] = []
+        raise TableError("There is no column left to choose from.")
     frame = _without_split_columns(frame, doubts)
     _check_all(frame, impute)
     n_missing = int(frame.isna().to_numpy().sum())
@@ -143,42 +164,23 @@ def make_table(
             f"filled in {n_missing} missing values: numbers by the median of their column over all "
             "training rows of all folds together, texts by a level of their own"
         )
-    frame = _without_constant_columns(frame, notes)
-    if is_text(values):
-        check_number_marks(target, values.astype(str))
-    if task is None:
-        task = _guess_task(values, target, notes)
-    target_values = _target_values(values, target, task)
-    doubts += find_doubts(frame)
-    notes += describe_kinds(frame) + doubts
-    kept = frame.index.to_numpy()
-    return Table(
-        frame.reset_index(drop=True),
-        target_values,
-        groups,
-        task,
-        target,
-        tuple(notes),
-        tuple(doubts),
-        row_names[kept],
-        None if held_out is None else _check_held_out(held_out[kept], hold_out),
-        plan,
-    )
+    return _without_constant_columns(frame, notes)
 
 
 def _check_all(frame, impute):
     """Raise where values are missing or texts cannot be used, with all problems in one message."""
     problems = []
-    for check in (lambda: check_missing(frame, impute, GAP_ADVICE), lambda: check_texts(frame)):
+    gaps = partial(check_missing, frame, impute, *FILL_OR_DROP)
+    for check in (gaps, partial(check_texts, frame)):
         try:
             check()
         except TableError as problem:
-            problems.append(str(problem))
+            problems.append(problem)
     if problems:
-        raise TableError(" ".join(problems))
+        raise TableError.of_all(problems)
 
 
-def _pop_held_out(frame, target, group, hold_out):
+def _pop_held_out(frame, options, hold_out):
     """Return the frame without the column that marks rows to hold out, and which these are."""
     if hold_out is None:
         return frame, None
@@ -193,9 +195,9 @@ def _pop_held_out(frame, target, group, hold_out):
     cut = places[-1] if places else cuts[-1]
     name, value = hold_out[:cut], hold_out[cut + 1 :]
     check_column(name, frame.columns)
-    if name in (target, group):
-        role = "target" if name == target else "group"
-        raise TableError(f"{name!r} is the {role}; it cannot say which rows to hold out as well.")
+    if name in (options.target, options.group):
+        role = "target" if name == options.target else "group"
+        raise TableError(f"{name!r} is the {role}; it cannot mark rows to hold out as well.")
     values = as_texts(frame[name])
     held = values == value
     if not held.any():
@@ -226,21 +228,23 @@ def _without_split_columns(frame, doubts):
     splits = find_split_columns(frame)
     for name, value in splits.items():
         doubts.append(
-            f"left out column {name}, which seems to split the rows into training and test: to "
-            f"judge on the latter alone, use --hold-out {name}={value}"
+            Message(
+                f"left out column {name}, which seems to split the rows into training and test",
+                Hint("to judge on the latter alone, use {}", {"hold_out": f"{name}={value}"}),
+            )
         )
     if len(splits) == frame.shape[1]:
-        raise TableError("There is no column left beside the target and the split of the rows.")
+        raise TableError("There is no column left but those that split the rows.")
     return frame.drop(columns=list(splits))
 
 
-def make_features(frame, *, drop=(), ids=(), drop_missing=False, impute=None, dates=()):
+def make_features(frame, options: ColumnOptions):
     """Choose the features of a table without a target, and note what was left out.
 
     Parameters
     ----------
     frame : DataFrame
-    drop, ids, drop_missing, impute, dates : see :func:`make_table`
+    options : ColumnOptions
 
     Returns
     -------
@@ -254,34 +258,30 @@ def make_features(frame, *, drop=(), ids=(), drop_missing=False, impute=None, da
         number += " "
     # A copy has its columns in one piece, where pandas would warn of many.
     numbered = frame.copy().assign(**{number: np.arange(len(frame))})
-    table = make_table(
-        numbered, number, drop=drop, ids=ids, task="regression", drop_missing=drop_missing,
-        impute=impute, dates=dates,
-    )  # fmt: skip
+    own = {one.name: getattr(options, one.name) for one in fields(ColumnOptions)}
+    table = make_table(numbered, TableOptions(target=number, task="regression", **own), own)
     return table.features, table.target.astype(int), table.notes
 
 
-def _as_names(names):
-    """Return names of columns as texts, which data frames of numbered columns need not have."""
-    return [names] if isinstance(names, str) else [str(name) for name in names]
-
-
-def _check_request(frame, target, drop, ids, group, drop_missing, impute):
+def _check_request(frame, options):
     """Raise where a name is not a column, or where two requests contradict each other."""
+    target, left_out = options.target, (*options.drop, *options.ids)
     first = frame.iloc[:, 0] if frame.shape[1] else []
     if target not in frame.columns and target in as_texts(first):
         raise TableError(
             f"There is no column {target!r}, but the first column holds it: the table seems to "
-            "have its variables in rows. Use --transpose to exchange rows and columns."
+            "have its variables in rows.",
+            Hint("exchange rows and columns with {}", {"transpose": True}, "read_table"),
         )
-    for name in [target, *drop, *ids, *([] if group is None else [group])]:
+    for name in [target, *left_out, *([] if options.group is None else [options.group])]:
         check_column(name, frame.columns)
-    if impute is not None and drop_missing:
+    if options.impute is not None and options.drop_missing:
         raise TableError(
-            "Give --impute or --drop-missing, not both: one fills missing values in, the other "
-            "leaves their rows out."
+            "Missing values can be filled in or their rows left out, not both.",
+            Hint("use {} alone", {"impute": options.impute}),
+            Hint("use {} alone", {"drop_missing": True}),
         )
-    if target in (*drop, *ids, group):
+    if target in (*left_out, options.group):
         raise TableError(
             f"{target!r} is the target; it cannot be left out or be the group as well."
         )
@@ -346,10 +346,12 @@ def _without_incomplete_rows(frame, notes):
     complete = frame.notna().all(axis=1)
     if not complete.any():
         gaps = frame.isna().sum().sort_values(ascending=False, kind="stable")
-        counts = listing(f"{name} ({count})" for name, count in gaps[gaps > 0].items())
+        gaps = gaps[gaps > 0]
+        counts = listing(f"{name} ({count})" for name, count in gaps.items())
         raise TableError(
-            f"Every row has a missing value, most of them in {counts}. Leave these columns out "
-            "with --drop, or use --impute median instead of --drop-missing."
+            f"Every row has a missing value, most of them in {counts}.",
+            leave_out(*gaps.index[:MOST_SUGGESTED]),
+            Hint("fill the values in with {} instead", {"impute": "median"}),
         )
     if not complete.all():
         notes.append(f"left out {int((~complete).sum())} of {len(frame)} rows with missing values")
@@ -362,8 +364,9 @@ def _pop_groups(frame, group):
     n_missing = int(labels.isna().sum())
     if n_missing:
         raise TableError(
-            f"The group {group} is missing in {n_missing} rows. Fill it in, with a name of its own "
-            "for a row that belongs to no group, or use --drop-missing to leave these rows out."
+            f"The group {group} is missing in {n_missing} rows.",
+            Hint("fill it in, with a name of its own for a row that belongs to no group"),
+            Hint("leave these rows out with {}", {"drop_missing": True}),
         )
     return labels.astype(str).to_numpy(dtype=object)
 
@@ -379,16 +382,18 @@ def _without_constant_columns(frame, notes):
 
 
 def _guess_task(values, name, notes):
-    """Return the task that the target suggests: texts and few whole numbers are classes."""
-    n_distinct = values.nunique()
+    """Return the task that the target suggests, with a note."""
     if is_text(values):
-        classes = True
+        notes.append(f"took the target {name} for {values.nunique()} classes")
+        return "classification"
+    task = infer_task(values.to_numpy(dtype=float))
+    if task == "classification":
+        kind, text, other = f"{values.nunique()} classes", "if it is a number", "regression"
     else:
-        whole = values.dtype.kind == "b" or bool((values.astype(float) % 1 == 0).all())
-        classes = whole and n_distinct <= MOST_CLASSES
-    kind = f"{n_distinct} classes" if classes else "a number"
-    notes.append(f"took the target {name} for {kind} (--task says otherwise)")
-    return "classification" if classes else "regression"
+        kind, text, other = "a number", "if its values are classes", "classification"
+    hint = Hint(f"{text}, use {{}}", {"task": other})
+    notes.append(Message(f"took the target {name} for {kind}", hint))
+    return task
 
 
 def _target_values(values, name, task):
@@ -404,8 +409,12 @@ def _target_values(values, name, task):
             raise TableError(f"The target {name} has infinite values.")
         return numbers
     if n_distinct > len(values) / 2:
+        hints = [Hint("name another column if it is an identifier")]
+        if not is_text(values):
+            hints.insert(0, Hint("use {} if it is a number", {"task": "regression"}))
         raise TableError(
             f"The target {name} has {n_distinct} different values in {len(values)} rows, too many "
-            "classes. Is it a number (--task regression) or an identifier?"
+            "classes.",
+            *hints,
         )
     return values.astype(str).to_numpy(dtype=str) if is_text(values) else values.to_numpy()

@@ -6,7 +6,7 @@ KEY = "kernelknife reading notes"  # in ``DataFrame.attrs``, which pandas gives 
 
 
 def add_reading_note(frame, note: str) -> None:
-    """Keep a sentence about how a data frame was read with the data frame."""
+    """Keep a note on how a data frame was read with the data frame."""
     frame.attrs[KEY] = [*frame.attrs.get(KEY, []), note]
 
 

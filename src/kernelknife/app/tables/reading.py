@@ -5,9 +5,11 @@ import gzip
 import re
 import sys
 import zlib
+from dataclasses import replace
 from pathlib import Path
 
 from kernelknife._utils.optional import import_optional
+from kernelknife.app.options import ReadOptions
 from kernelknife.app.tables.columns import is_text
 from kernelknife.app.tables.delimited import check_header, decode, parse, transposed
 from kernelknife.app.tables.errors import TableError
@@ -71,11 +73,12 @@ def read_table(
     [70.5, 81.0]
     """
     pandas = import_optional("pandas", "kernelknife[cli]", "Reading a table")
-    if thousands == decimal:
-        raise TableError(
-            f"The decimal mark and the mark of thousands must be different, got {decimal!r} twice."
-        )
+    options = ReadOptions(
+        encoding=encoding, missing=missing, decimal=decimal, thousands=thousands, sheet=sheet,
+        transpose=transpose,
+    )  # fmt: skip
     ending = Path(str(source)).suffix.lower()
+    _check_marks(options)
     if sheet is not None and ending not in WORKBOOKS:
         raise TableError(
             f"{source} has no sheets: a sheet can be chosen of an Excel workbook only."
@@ -93,19 +96,34 @@ def read_table(
             return _read_binary(pandas, path, ending)
         data = _read_bytes(path)
     separator: str | None
+    note = None
     if ending in WORKBOOKS:
         # Cells that hold numbers have neither decimal marks nor marks between thousands.
+        options = replace(options, decimal=".", thousands=None)
         text, note = sheet_as_text(data, name, sheet)
-        separator, decimal, thousands = ",", ".", None
+        separator = ","
     else:
-        text, note = decode(_decompressed(data, name), name, encoding), ""
+        text = decode(_decompressed(data, name), name, encoding)
         separator = "\t" if {".tsv", ".tab"} & set(endings) else None
     if transpose:
         text, separator = transposed(text, name, separator), ","
-    frame = parse(pandas, text, name, separator, missing, decimal, thousands)
-    if note:
+    frame = parse(pandas, text, name, separator, options)
+    if note is not None:
         add_reading_note(frame, note)
     return frame
+
+
+def _check_marks(options):
+    """Raise where the marks in numbers cannot be meant."""
+    marks = {"decimal mark": options.decimal, "mark of thousands": options.thousands}
+    for what, mark in marks.items():
+        if mark is not None and len(mark) != 1:
+            raise TableError(f"The {what} must be one character, got {mark!r}.")
+    if options.thousands == options.decimal:
+        raise TableError(
+            "The decimal mark and the mark of thousands must be different, got "
+            f"{options.decimal!r} twice."
+        )
 
 
 def _read_bytes(path):
@@ -176,8 +194,8 @@ def _read_binary(pandas, path, ending):
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise TableError(f"{path} is not a readable {ending[1:]} file: {reason}") from error
     frame.columns = [str(column) for column in frame.columns]
-    # pandas knows which column of a file it has saved an index in, and the index is dropped below.
-    # Where another tool has rewritten the file that knowledge is lost, but not the name.
+    # A file of pandas marks the column of a saved index, and the index is dropped below. Where
+    # another tool has rewritten the file the mark is lost, but not the name of the column.
     frame = frame.drop(columns=[name for name in frame.columns if SAVED_INDEX.fullmatch(name)])
     check_header(list(frame.columns), str(path))
     if not len(frame):

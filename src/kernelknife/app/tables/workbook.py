@@ -10,6 +10,7 @@ import io
 import zipfile
 
 from kernelknife._utils.optional import import_optional
+from kernelknife.app.messages import Hint, Message
 from kernelknife.app.tables.errors import TableError, listing
 
 __all__ = ["ENDINGS", "sheet_as_text", "to_workbook"]
@@ -19,7 +20,7 @@ MOST_ROWS, MOST_COLUMNS = 2**20, 2**14  # of a sheet, by the format
 MIDNIGHT = datetime.time()
 
 
-def sheet_as_text(data: bytes, name: str, sheet: str | None) -> tuple[str, str]:
+def sheet_as_text(data: bytes, name: str, sheet: str | None) -> tuple[str, Message | None]:
     """Return the cells of one sheet as CSV, and a note on which sheet was read.
 
     Parameters
@@ -34,8 +35,8 @@ def sheet_as_text(data: bytes, name: str, sheet: str | None) -> tuple[str, str]:
     Returns
     -------
     text : str
-    note : str
-        Empty where there is only one sheet.
+    note : Message or None
+        None where there is only one sheet.
     """
     openpyxl = import_optional("openpyxl", "kernelknife[excel]", "Reading an Excel workbook")
     try:
@@ -53,9 +54,12 @@ def sheet_as_text(data: bytes, name: str, sheet: str | None) -> tuple[str, str]:
     chosen = sheet if sheet is not None else filled[0]
     if not sheets[chosen]:
         raise TableError(f"{name}: the sheet {chosen!r} is empty.")
-    note = ""
+    note = None
     if sheet is None and len(filled) > 1:
-        note = f"read the sheet {chosen!r} of {listing(filled)} (--sheet names another)"
+        note = Message(
+            f"read the sheet {chosen!r} of {listing(filled)}",
+            Hint("name another one, such as {}", {"sheet": filled[1]}),
+        )
     return _as_csv(sheets[chosen]), note
 
 

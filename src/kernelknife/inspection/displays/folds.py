@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from kernelknife._tuning import as_errors, cv_curves, rows_of_path
+from kernelknife.inspection.curves import as_errors, cv_curves, rows_of_path
 from kernelknife.inspection.displays.style import (
     ACCENT,
     COLORS,

@@ -1,4 +1,4 @@
-"""A picture of stability selection: how the votes grow with the number of votes of a half.
+"""A picture of stability selection: how the votes grow with the number of votes per half-sample.
 
 It follows the convention of :mod:`kernelknife.inspection.displays`.
 """
@@ -6,8 +6,17 @@ It follows the convention of :mod:`kernelknife.inspection.displays`.
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from kernelknife._utils.optional import import_optional
-from kernelknife.inspection.displays.style import ACCENT, COLORS, DASHES, GRAY, spread_labels
+from kernelknife._engine.data import column_names
+from kernelknife.inspection.displays.style import (
+    ACCENT,
+    CHOSEN_DASH,
+    GRAY,
+    axes_or_new,
+    hide_frame,
+    line_style,
+    shorten,
+    spread_labels,
+)
 
 __all__ = ["StabilityDisplay"]
 
@@ -17,20 +26,20 @@ LABEL_GAP = 0.062  # height of a line of small text, as a share of the axes
 
 
 class StabilityDisplay:
-    """Share of the halves that select a feature, against the number of features each may select.
+    """Share of half-samples that select a feature, against the number that each may select.
 
     Parameters
     ----------
     n_votes : ndarray of int of shape (n_points,)
-        Features that each half votes for.
+        Features that each half-sample votes for.
     shares : ndarray of shape (n_points, n_features)
-        Share of the halves that vote for a feature.
+        Share of the half-samples that vote for a feature.
     feature_names : array-like of str
         Names for the labels.
     selected : ndarray of bool of shape (n_features,)
         Features that are colored and named.
     chosen_votes : int
-        Number of votes that the promise was made for, which is marked.
+        Number of votes that the error bound holds for, which is marked.
     threshold : float
         Share from which on features are selected, which is marked.
 
@@ -83,8 +92,7 @@ class StabilityDisplay:
         counts = np.unique(np.round(np.geomspace(1, p, MOST_COUNTS)).astype(int))
         shares = np.array([estimator.vote_shares(int(count)) for count in counts])
         columns = getattr(estimator, "feature_names_in_", None)
-        if columns is None:
-            columns = [f"x{j}" for j in range(estimator.n_features_in_)]
+        columns = column_names(columns, estimator.n_features_in_)
         names, selected = [], np.zeros(p, dtype=bool)
         for unit in range(p):
             members = np.flatnonzero(estimator.units_ == unit)
@@ -115,9 +123,7 @@ class StabilityDisplay:
         self : StabilityDisplay
             The display, with what was drawn as attributes.
         """
-        pyplot = import_optional("matplotlib.pyplot", "kernelknife[plot]", "Drawing")
-        if ax is None:
-            _, ax = pyplot.subplots(figsize=(7.0, 4.4), layout="constrained")
+        ax = axes_or_new(ax, (7.0, 4.4))
         others = np.flatnonzero(~self.selected)
         ax.plot(self.n_votes, self.shares[:, others], color=GRAY, linewidth=0.7, zorder=1)
         middle = int(np.argmin(np.abs(self.n_votes - self.chosen_votes)))
@@ -125,20 +131,15 @@ class StabilityDisplay:
         chosen = chosen[np.argsort(-self.shares[middle, chosen], kind="stable")]
         self.lines_ = []
         for i, j in enumerate(chosen):
-            style = {
-                "color": COLORS[i % len(COLORS)],
-                "linestyle": DASHES[i // len(COLORS) % len(DASHES)],
-                "linewidth": 1.8,
-                "zorder": 3,
-                **(line_kwargs or {}),
-            }
+            style = {**line_style(i), "linewidth": 1.8, "zorder": 3, **(line_kwargs or {})}
             self.lines_ += ax.plot(
                 self.n_votes, self.shares[:, j], label=str(self.feature_names[j]), **style
             )
-        ax.axhline(self.threshold, color=ACCENT, linewidth=1.0, linestyle=(0, (4, 3)), zorder=2)
-        ax.axvline(self.chosen_votes, color=ACCENT, linewidth=1.0, linestyle=(0, (4, 3)), zorder=2)
+        mark = {"color": ACCENT, "linewidth": 1.0, "linestyle": CHOSEN_DASH, "zorder": 2}
+        ax.axhline(self.threshold, **mark)
+        ax.axvline(self.chosen_votes, **mark)
         ax.annotate(
-            f"{self.chosen_votes} votes per half",
+            f"{self.chosen_votes} votes per half-sample",
             (self.chosen_votes, 0.0),
             xytext=(4, 3),
             textcoords="offset points",
@@ -149,9 +150,9 @@ class StabilityDisplay:
         if len(self.n_votes) > 1:
             ax.set_xlim(self.n_votes[0], self.n_votes[-1])
         ax.set_ylim(0.0, 1.03)
-        ax.set_xlabel("features that each half votes for")
-        ax.set_ylabel("share of halves")
-        ax.spines[["top", "right"]].set_visible(False)
+        ax.set_xlabel("features that each half-sample votes for")
+        ax.set_ylabel("share of half-samples")
+        hide_frame(ax)
         self._name_lines(ax, chosen, middle)
         self.ax_, self.figure_ = ax, ax.figure
         return self
@@ -161,9 +162,8 @@ class StabilityDisplay:
         named = chosen[:MOST_LABELS]
         places = spread_labels(list(self.shares[middle, named] / 1.03), LABEL_GAP)
         for line, j, place in zip(self.lines_, named, places, strict=False):
-            name = str(self.feature_names[j])
             ax.annotate(
-                name if len(name) <= 24 else name[:23] + "\N{HORIZONTAL ELLIPSIS}",
+                shorten(self.feature_names[j]),
                 (1.0, place),
                 xycoords="axes fraction",
                 xytext=(6, 0),

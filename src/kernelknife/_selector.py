@@ -1,0 +1,126 @@
+"""What stability selection and knockoffs share: how a table is opened, and the selected columns."""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from kernelknife._base import check_arrays
+from kernelknife._engine import FitSpec, prepare_arrays
+from kernelknife._engine.data import TrainingData, refuse_lazy_rows
+from kernelknife._engine.policy import fit_centers, infer_task
+from kernelknife._utils.versions import CallbackSupportMixin
+from kernelknife.estimators import KnifeClassifier, KnifeRegressor
+
+__all__ = ["ErrorRateSelector", "Table"]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table in memory, opened for many fits to parts or extensions of it.
+
+    Attributes
+    ----------
+    spec : FitSpec
+    X, y : ndarray
+        Checked in scikit-learn's way, otherwise as the user gave them.
+    data : TrainingData
+        What is measured of all rows.
+    """
+
+    spec: FitSpec
+    X: np.ndarray
+    y: np.ndarray
+    data: TrainingData
+
+    @property
+    def varying(self) -> np.ndarray:
+        """Numbers of the columns that are not constant."""
+        return self.data.columns.index
+
+    def name(self, j: int) -> str:
+        """Return the name of a column for messages."""
+        names = self.data.rows.names
+        return f"x{j}" if names is None else repr(str(names[j]))
+
+
+class ErrorRateSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
+    """A selection with an error rate, based on many fits of one ``estimator``."""
+
+    estimator: Any
+    support_: np.ndarray
+
+    def _open(
+        self, X: Any, y: Any, what: str, *, kernel: str, tol: float, rows_per_fit: float = 1.0
+    ) -> Table:
+        """Open, check and measure a table; warn of what the fits, which are silent, will not.
+
+        Parameters
+        ----------
+        X, y : see ``fit``
+        what : str
+            The name of the method, for messages.
+        kernel, tol : str and float
+            Parameters of the estimator by default.
+        rows_per_fit : float, default=1
+            Share of the rows that a single fit has.
+        """
+        refuse_lazy_rows(X, what)
+        estimator = self._clone_estimator(y, kernel, tol)
+        spec = FitSpec.from_estimator(estimator)
+        X, y = check_arrays(estimator, X, y)
+        data = prepare_arrays(spec, X, y, names=getattr(estimator, "feature_names_in_", None))
+        table = Table(spec, X, y, data)
+        fit_centers(  # for its warning where memory limits the exact method
+            spec.n_centers,
+            given=spec.gives_centers,
+            in_memory=True,
+            n_rows=int(np.ceil(rows_per_fit * len(X))),
+            memory_budget=spec.memory_budget,
+        )
+        constant = np.setdiff1d(np.arange(data.n_features), table.varying)
+        if len(constant):
+            others = f" and {len(constant) - 1} more" if len(constant) > 1 else ""
+            warnings.warn(
+                f"Column {table.name(constant[0])}{others} is constant: it is never selected, and "
+                "is not counted among the features to choose from.",
+                stacklevel=4,
+            )
+        return table
+
+    def _clone_estimator(self, y: Any, kernel: str, tol: float) -> Any:
+        """Return a copy of the estimator, or one that suits the target if there is none."""
+        if self.estimator is None:
+            if y is None:
+                raise ValueError("A selection requires y to be passed, but the target y is None.")
+            kind = KnifeRegressor if infer_task(y) == "regression" else KnifeClassifier
+            return kind(kernel=kernel, tol=tol)
+        if not isinstance(self.estimator, KnifeRegressor | KnifeClassifier):
+            raise TypeError(
+                "estimator must be a KnifeRegressor, a KnifeClassifier or None, got "
+                f"{type(self.estimator).__name__}. Of a cross-validated estimator pass its "
+                "best_estimator_."
+            )
+        return clone(self.estimator)
+
+    def _set_table(self, table: Table) -> None:
+        """Set the fitted attributes that describe the data."""
+        self.task_ = table.spec.task
+        self.n_features_in_ = table.data.n_features
+        self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
+        if table.data.rows.names is not None:
+            self.feature_names_in_ = table.data.rows.names
+
+    def _get_support_mask(self) -> np.ndarray:
+        check_is_fitted(self, "support_")
+        return self.support_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.sparse = True
+        return tags
