@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from kernelknife.inspection.displays.style import (
-    axes_or_new,
+    LineDisplay,
     best_estimator,
     hide_frame,
     line_style,
@@ -13,7 +13,7 @@ from kernelknife.inspection.displays.style import (
 __all__ = ["ConvergenceDisplay"]
 
 
-class ConvergenceDisplay:
+class ConvergenceDisplay(LineDisplay):
     """Objective by iteration, one line per start.
 
     Parameters
@@ -43,48 +43,17 @@ class ConvergenceDisplay:
         self.histories = histories
 
     @classmethod
-    def from_estimator(cls, estimator, *, ax=None, line_kwargs=None):
-        """Draw the convergence of a fitted estimator.
-
-        Parameters
-        ----------
-        estimator : KnifeRegressor or KnifeClassifier
-            A fitted estimator.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-        line_kwargs : dict, default=None
-            Passed on to ``Axes.plot``.
-
-        Returns
-        -------
-        ConvergenceDisplay
-            The display, already drawn.
-        """
+    def _of_estimator(cls, estimator):
         estimator = best_estimator(estimator)
         check_is_fitted(estimator, "starts_")
-        return cls(estimator.starts_).plot(ax=ax, line_kwargs=line_kwargs)
+        return cls(estimator.starts_)
 
-    def plot(self, *, ax=None, line_kwargs=None):
-        """Draw the picture.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            None draws into a new figure.
-        line_kwargs : dict, default=None
-            Passed to every line.
-
-        Returns
-        -------
-        self : ConvergenceDisplay
-            The display, with what was drawn as attributes.
-        """
-        ax = axes_or_new(ax)
+    def _draw(self, ax, line_kwargs):
         best = int(np.argmin([history[-1] for _, history in self.histories]))
         self.lines_ = []
         for i, (name, history) in enumerate(self.histories):
             width = 2.2 if i == best else 1.2
-            style = {**line_style(i), "linewidth": width, **(line_kwargs or {})}
+            style = {**line_style(i), "linewidth": width, **line_kwargs}
             label = f"{name} (kept)" if i == best and len(self.histories) > 1 else name
             self.lines_ += ax.plot(np.arange(len(history)), history, label=label, **style)
             ax.plot(len(history) - 1, history[-1], "o", color=style["color"], markersize=4)
@@ -94,5 +63,3 @@ class ConvergenceDisplay:
         hide_frame(ax)
         if len(self.histories) > 1:
             ax.legend(frameon=False, fontsize="small", ncols=1 + len(self.histories) // 8)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self

@@ -10,7 +10,7 @@ from kernelknife.inspection.displays.style import (
     DARK_GRAY,
     GRAY,
     MOST_BARS,
-    axes_or_new,
+    LineDisplay,
     hide_frame,
     line_style,
     log_positions,
@@ -20,7 +20,7 @@ from kernelknife.inspection.displays.style import (
 __all__ = ["CVDisplay", "CountDisplay", "best_by_count", "fewest_within_error"]
 
 
-class CVDisplay:
+class CVDisplay(LineDisplay):
     """Cross-validated score against the penalty, one line per kernel, or per alpha of one kernel.
 
     Parameters
@@ -60,55 +60,23 @@ class CVDisplay:
         self.name = name
 
     @classmethod
-    def from_estimator(cls, estimator, *, ax=None, line_kwargs=None):
-        """Draw the cross-validation of a fitted estimator.
-
-        Parameters
-        ----------
-        estimator : KnifeRegressorCV or KnifeClassifierCV
-            A fitted estimator.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-        line_kwargs : dict, default=None
-            Passed on to ``Axes.plot``.
-
-        Returns
-        -------
-        CVDisplay
-            The display, already drawn.
-        """
+    def _of_estimator(cls, estimator):
         check_is_fitted(estimator, "cv_results_")
-        display = cls(
+        return cls(
             estimator.cv_results_,
             choices=estimator.choices_,
             chosen=estimator.best_index_,
             name=estimator.score_name_,
         )
-        return display.plot(ax=ax, line_kwargs=line_kwargs)
 
-    def plot(self, *, ax=None, line_kwargs=None):
-        """Draw the picture.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            None draws into a new figure.
-        line_kwargs : dict, default=None
-            Passed to every line.
-
-        Returns
-        -------
-        self : CVDisplay
-            The display, with what was drawn as attributes.
-        """
-        ax = axes_or_new(ax, (7.0, 4.4))
+    def _draw(self, ax, line_kwargs):
         results = self.results
         name, mean = self._named_values()
         self.lines_ = []
         for i, curve in enumerate(cv_curves(results, self.chosen)):
             rows, label = curve.rows, curve.label
             x = log_positions(results["sparsity"][rows])
-            style = {**line_style(i), "linewidth": 1.4, **(line_kwargs or {})}
+            style = {**line_style(i), "linewidth": 1.4, **line_kwargs}
             if curve.chosen:
                 label += " (chosen)"
                 style |= {"linewidth": 2.2, "zorder": 4}
@@ -124,8 +92,6 @@ class CVDisplay:
         ax.set_ylabel(f"cross-validated {name}")
         ax.spines["top"].set_visible(False)
         ax.legend(fontsize="small", loc="best", framealpha=0.9, edgecolor="none")
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
 
     def _named_values(self):
         """Return a readable name and the mean scores, as errors where that is possible."""
@@ -188,7 +154,7 @@ def fewest_within_error(errors, spread) -> int:
     return int(np.flatnonzero(errors <= errors[least] + spread[least])[0])
 
 
-class CountDisplay:
+class CountDisplay(LineDisplay):
     """Cross-validated error against the number of features.
 
     The least error is marked, and so are the fewest features whose error is within one standard
@@ -233,23 +199,7 @@ class CountDisplay:
         self.name = name
 
     @classmethod
-    def from_estimator(cls, estimator, *, ax=None, line_kwargs=None):
-        """Draw the cross-validation of a fitted estimator, for the alpha that it has chosen.
-
-        Parameters
-        ----------
-        estimator : KnifeRegressorCV or KnifeClassifierCV
-            A fitted estimator.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-        line_kwargs : dict, default=None
-            Passed on to ``Axes.plot``.
-
-        Returns
-        -------
-        CountDisplay
-            The display, already drawn.
-        """
+    def _of_estimator(cls, estimator):
         check_is_fitted(estimator, "cv_results_")
         results, path = estimator.cv_results_, estimator.path_
         rows = rows_of_path(results, estimator.best_index_)
@@ -263,29 +213,13 @@ class CountDisplay:
         if name == estimator.score_name_:
             name, errors = f"-{name}", -errors  # no error that we know: less is better all the same
         spread = results["standard_error"][rows]
-        display = cls(path.n_selected, errors[: len(path)], spread[: len(path)], name)
-        return display.plot(ax=ax, line_kwargs=line_kwargs)
+        return cls(path.n_selected, errors[: len(path)], spread[: len(path)], name)
 
-    def plot(self, *, ax=None, line_kwargs=None):
-        """Draw the picture.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            None draws into a new figure.
-        line_kwargs : dict, default=None
-            Passed to the line.
-
-        Returns
-        -------
-        self : CountDisplay
-            The display itself.
-        """
-        ax = axes_or_new(ax)
+    def _draw(self, ax, line_kwargs):
         best = best_by_count(self.counts, self.errors)
         points = list(best.values())
         x, y, spread = np.array(list(best)), self.errors[points], self.spread[points]
-        style = {**line_style(0), "marker": "o", "markersize": 4, **(line_kwargs or {})}
+        style = {**line_style(0), "marker": "o", "markersize": 4, **line_kwargs}
         band = {"color": style["color"], "alpha": 0.18, "linewidth": 0}
         ax.fill_between(x, y - spread, y + spread, **band)
         (self.line_,) = ax.plot(x, y, **style)
@@ -307,5 +241,3 @@ class CountDisplay:
         hide_frame(ax)
         self.counts_, self.errors_ = x, y
         self.least_, self.fewest_ = int(x[least]), int(x[fewest])
-        self.ax_, self.figure_ = ax, ax.figure
-        return self

@@ -6,7 +6,7 @@ from sklearn.utils.validation import check_is_fitted
 from kernelknife._engine.search import rank_features
 from kernelknife.inspection.displays.style import (
     GRAY,
-    axes_or_new,
+    LineDisplay,
     hide_frame,
     label_zero,
     line_style,
@@ -24,7 +24,7 @@ LABEL_GAP = 0.062  # height of a line of small text, as a share of that figure's
 HEADROOM = 1.04  # axes end this much above the largest weight
 
 
-class WeightPathDisplay:
+class WeightPathDisplay(LineDisplay):
     """Weights against the penalty, one line per feature.
 
     Parameters
@@ -87,60 +87,31 @@ class WeightPathDisplay:
         WeightPathDisplay
             The display, already drawn.
         """
-        display = cls(
+        return cls._of_path(path, sparsity).plot(ax=ax, line_kwargs=line_kwargs)
+
+    @classmethod
+    def _of_estimator(cls, estimator):
+        """Return the path of a cross-validated estimator, with the penalty that it has chosen."""
+        check_is_fitted(estimator, "path_")
+        return cls._of_path(estimator.path_, estimator.sparsity_)
+
+    @classmethod
+    def _of_path(cls, path, sparsity):
+        return cls(
             path.sparsities,
             path.weights,
             path.feature_names,
             ranking=path.ranking,
             sparsity=sparsity,
         )
-        return display.plot(ax=ax, line_kwargs=line_kwargs)
 
-    @classmethod
-    def from_estimator(cls, estimator, *, ax=None, line_kwargs=None):
-        """Draw the path of a cross-validated estimator and mark the penalty that it has chosen.
-
-        Parameters
-        ----------
-        estimator : KnifeRegressorCV or KnifeClassifierCV
-            A fitted estimator.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-        line_kwargs : dict, default=None
-            Passed on to ``Axes.plot``.
-
-        Returns
-        -------
-        WeightPathDisplay
-            The display, already drawn.
-        """
-        check_is_fitted(estimator, "path_")
-        return cls.from_path(
-            estimator.path_, sparsity=estimator.sparsity_, ax=ax, line_kwargs=line_kwargs
-        )
-
-    def plot(self, *, ax=None, line_kwargs=None):
-        """Draw the picture.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            None draws into a new figure.
-        line_kwargs : dict, default=None
-            Passed to every colored line.
-
-        Returns
-        -------
-        self : WeightPathDisplay
-            The display, with what was drawn as attributes.
-        """
-        ax = axes_or_new(ax, (7.0, 4.4))
+    def _draw(self, ax, line_kwargs):
         x = log_positions(self.sparsities)
         colored = self._colored_features()
         self._draw_gray_lines(ax, x, colored)
         self.lines_ = []
         for i, j in enumerate(colored):
-            style = {"linewidth": 1.8, "zorder": 3, **line_style(i), **(line_kwargs or {})}
+            style = {"linewidth": 1.8, "zorder": 3, **line_style(i), **line_kwargs}
             self.lines_ += ax.plot(x, self.weights[:, j], label=str(self.feature_names[j]), **style)
         top = HEADROOM * max(1e-3, float(self.weights.max(initial=0.0)))
         ax.set_ylim(0.0, top)
@@ -154,8 +125,6 @@ class WeightPathDisplay:
         self._label_lines(ax, x, colored, top)
         if self.sparsity is not None:
             mark_penalty(ax, max(float(self.sparsity), x[0]), "chosen")
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
 
     def _colored_features(self):
         """Return the features selected at the chosen penalty, else those that survive longest."""

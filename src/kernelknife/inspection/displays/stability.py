@@ -11,7 +11,7 @@ from kernelknife.inspection.displays.style import (
     ACCENT,
     CHOSEN_DASH,
     GRAY,
-    axes_or_new,
+    LineDisplay,
     hide_frame,
     line_style,
     shorten,
@@ -25,7 +25,7 @@ MOST_LABELS = 15  # as many names fit into the margin
 LABEL_GAP = 0.062  # height of a line of small text, as a share of the axes
 
 
-class StabilityDisplay:
+class StabilityDisplay(LineDisplay):
     """Share of half-samples that select a feature, against the number that each may select.
 
     Parameters
@@ -70,23 +70,7 @@ class StabilityDisplay:
         self.threshold = threshold
 
     @classmethod
-    def from_estimator(cls, estimator, *, ax=None, line_kwargs=None):
-        """Draw the votes of a fitted :class:`kernelknife.KnifeStability`.
-
-        Parameters
-        ----------
-        estimator : KnifeStability
-            A fitted estimator.
-        ax : matplotlib Axes, default=None
-            None draws into a new figure.
-        line_kwargs : dict, default=None
-            Passed to the lines of selected features.
-
-        Returns
-        -------
-        StabilityDisplay
-            The display, already drawn.
-        """
+    def _of_estimator(cls, estimator):
         check_is_fitted(estimator, "ranks_")
         p = estimator.n_units_
         counts = np.unique(np.round(np.geomspace(1, p, MOST_COUNTS)).astype(int))
@@ -98,7 +82,7 @@ class StabilityDisplay:
             members = np.flatnonzero(estimator.units_ == unit)
             names.append(" + ".join(str(columns[j]) for j in members))
             selected[unit] = estimator.support_[members[0]]
-        display = cls(
+        return cls(
             counts,
             shares,
             names,
@@ -106,24 +90,8 @@ class StabilityDisplay:
             chosen_votes=estimator.n_votes_,
             threshold=estimator.threshold_,
         )
-        return display.plot(ax=ax, line_kwargs=line_kwargs)
 
-    def plot(self, *, ax=None, line_kwargs=None):
-        """Draw the picture.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            None draws into a new figure.
-        line_kwargs : dict, default=None
-            Passed to the lines of selected features.
-
-        Returns
-        -------
-        self : StabilityDisplay
-            The display, with what was drawn as attributes.
-        """
-        ax = axes_or_new(ax, (7.0, 4.4))
+    def _draw(self, ax, line_kwargs):
         others = np.flatnonzero(~self.selected)
         ax.plot(self.n_votes, self.shares[:, others], color=GRAY, linewidth=0.7, zorder=1)
         middle = int(np.argmin(np.abs(self.n_votes - self.chosen_votes)))
@@ -131,7 +99,7 @@ class StabilityDisplay:
         chosen = chosen[np.argsort(-self.shares[middle, chosen], kind="stable")]
         self.lines_ = []
         for i, j in enumerate(chosen):
-            style = {**line_style(i), "linewidth": 1.8, "zorder": 3, **(line_kwargs or {})}
+            style = {**line_style(i), "linewidth": 1.8, "zorder": 3, **line_kwargs}
             self.lines_ += ax.plot(
                 self.n_votes, self.shares[:, j], label=str(self.feature_names[j]), **style
             )
@@ -154,8 +122,6 @@ class StabilityDisplay:
         ax.set_ylabel("share of half-samples")
         hide_frame(ax)
         self._name_lines(ax, chosen, middle)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
 
     def _name_lines(self, ax, chosen, middle):
         """Write the names of the selected features beside the axes, ordered by their votes."""

@@ -12,6 +12,7 @@ __all__ = [
     "DASHES",
     "GRAY",
     "MOST_BARS",
+    "LineDisplay",
     "axes_or_new",
     "best_estimator",
     "hide_frame",
@@ -32,6 +33,53 @@ DARK_GRAY = "#777777"  # text that belongs to such lines
 ACCENT = "#444444"  # marks and their text
 CHOSEN_DASH = (0, (4, 3))  # of the vertical lines at chosen penalties
 MOST_BARS = 30  # a taller chart does not fit on a screen
+
+
+class LineDisplay:
+    """What the pictures of lines over one pair of axes share.
+
+    A subclass reads what it shows in ``_of_estimator`` and draws it in ``_draw``.
+    """
+
+    @classmethod
+    def from_estimator(cls, estimator, *, ax=None, line_kwargs=None):
+        """Draw what the picture shows of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : object
+            A fitted estimator of a kind that the class names.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+        line_kwargs : dict, default=None
+            Passed on to ``Axes.plot`` for the colored lines.
+
+        Returns
+        -------
+        display : object
+            The display, already drawn.
+        """
+        return cls._of_estimator(estimator).plot(ax=ax, line_kwargs=line_kwargs)
+
+    def plot(self, *, ax=None, line_kwargs=None):
+        """Draw the picture.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+        line_kwargs : dict, default=None
+            Passed on to ``Axes.plot`` for the colored lines.
+
+        Returns
+        -------
+        self : object
+            The display, with what was drawn as attributes.
+        """
+        ax = axes_or_new(ax, (7.0, 4.4))
+        self._draw(ax, line_kwargs or {})
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
 
 
 def axes_or_new(ax, figsize=(7.0, 4.2)):
