@@ -1,6 +1,5 @@
 """What stability selection and knockoffs share: how a table is opened, and the selected columns."""
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +13,7 @@ from kernelknife._engine import FitSpec, prepare_arrays
 from kernelknife._engine.data import TrainingData, refuse_lazy_rows
 from kernelknife._engine.policy import fit_centers, infer_task
 from kernelknife._utils.versions import CallbackSupportMixin
+from kernelknife._utils.warning import warn
 from kernelknife.estimators import KnifeClassifier, KnifeRegressor
 
 __all__ = ["ErrorRateSelector", "Table"]
@@ -85,10 +85,9 @@ class ErrorRateSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         constant = np.setdiff1d(np.arange(data.n_features), table.varying)
         if len(constant):
             others = f" and {len(constant) - 1} more" if len(constant) > 1 else ""
-            warnings.warn(
+            warn(
                 f"Column {table.name(constant[0])}{others} is constant: it is never selected, and "
                 "is not counted among the features to choose from.",
-                stacklevel=4,
             )
         return table
 

@@ -165,5 +165,5 @@ def run_path(
     with limited_blas(setup.problem.n_rows), root_progress(estimator, "path", total) as progress:
         trace = follow(setup, sparsities, progress=progress)
     path = PathResult.from_trace(setup, trace, partial(fitted_at, clone(estimator), result_at))
-    path.warn_not_converged(stacklevel=6)
+    path.warn_not_converged()
     return path

@@ -13,7 +13,6 @@ that a second pair has something else to show, everything is taken out of both t
 smoothers of the earlier pairs explain, not only their scores.
 """
 
-import warnings
 from functools import partial
 from typing import Any, Self
 
@@ -44,6 +43,7 @@ from kernelknife._utils.progress import Progress, root_progress
 from kernelknife._utils.seeds import draw_seed
 from kernelknife._utils.threads import limited_blas
 from kernelknife._utils.versions import CallbackSupportMixin, with_callbacks
+from kernelknife._utils.warning import warn
 from kernelknife.canonical_path import CCAPathResult
 from kernelknife.kernels import check_kernel
 from kernelknife.path import check_sparsities
@@ -259,11 +259,10 @@ class KnifeCCA(
         n_out = round(self.hold_out * n)
         if min(n_out, n - n_out) < FEWEST_ROWS:
             if n_out:
-                warnings.warn(
+                warn(
                     f"{n_out} of {n} rows to hold out are too few to test a correlation on: none "
                     "are held out.",
                     UserWarning,
-                    stacklevel=4,
                 )
             return None
         rng = np.random.default_rng(specs[0].seed or 0)

@@ -208,10 +208,10 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         with root_progress(self, "cv", None) as progress:
             result = search(spec, data, codes, groups, progress)
         self._set_fitted(result, spec.seed)
-        self.path_.warn_not_converged(stacklevel=5)
+        self.path_.warn_not_converged()
         if not result.refit.result.converged and self.path_.converged.all():
             # What has not converged on the path has been said already.
-            result.refit.result.warn_not_converged("The selected model", stacklevel=4)
+            result.refit.result.warn_not_converged("The selected model")
         return self
 
     def _open(self, X: Any, y: Any, sample_weight: Any, spec: SearchSpec) -> SearchData:

@@ -11,7 +11,6 @@ other, and stays as it is while the penalty rises; the components are those of t
 that comes out.
 """
 
-import warnings
 from functools import partial
 from typing import Any, Self
 
@@ -39,6 +38,7 @@ from kernelknife._utils.checks import check_number
 from kernelknife._utils.progress import root_progress
 from kernelknife._utils.threads import limited_blas
 from kernelknife._utils.versions import with_callbacks
+from kernelknife._utils.warning import warn
 from kernelknife.path import PathResult, check_sparsities
 
 __all__ = ["KnifePCA", "knife_pca_path"]
@@ -217,14 +217,13 @@ class KnifePCA(TableTransformer):
                 )
         self._set_fitted(found)
         if found.chance:
-            warnings.warn(
+            warn(
                 "The columns share no component beyond what independent columns would: the "
                 "weights are those without a penalty. Pass sparsity to choose for yourself.",
                 UserWarning,
-                stacklevel=3,
             )
         if not self.converged_:
-            warn_not_converged(type(self).__name__, [found.solution], stacklevel=4)
+            warn_not_converged(type(self).__name__, [found.solution])
         return self
 
     def _specification(self) -> FitSpec:
@@ -248,11 +247,10 @@ class KnifePCA(TableTransformer):
         components = found.components
         n_found = len(components.eigenvalues)
         if n_found < self.n_components:
-            warnings.warn(
+            warn(
                 f"The {self.get_support().sum()} column(s) that are left have {n_found} "
                 f"component(s), n_components={self.n_components} were asked for.",
                 UserWarning,
-                stacklevel=4,
             )
         self.eigenvalues_ = components.eigenvalues
         self.explained_variance_ = components.eigenvalues / (found.setup.problem.n_rows - 1)

@@ -203,7 +203,7 @@ class KnifeDiscriminant(ClassifierMixin, TableTransformer):
                 solution = fit(setup.spec, setup.data, progress).solution
         self._set_fitted(discriminants_at(setup, solution, scores))
         if not self.converged_:
-            warn_not_converged(type(self).__name__, [solution], stacklevel=4)
+            warn_not_converged(type(self).__name__, [solution])
         return self
 
     def _specification(self) -> FitSpec:

@@ -98,7 +98,7 @@ class _BaseKnife(KernelPredictor, ABC):
             result = fit(spec, data, progress)
         self._set_fitted(result)
         if not result.converged:
-            result.warn_not_converged(type(self).__name__, stacklevel=4)
+            result.warn_not_converged(type(self).__name__)
         return self
 
     def substitutes(

@@ -1,6 +1,5 @@
 """Knockoffs: features that beat synthetic copies of themselves."""
 
-import warnings
 from dataclasses import replace
 from typing import Any, Self
 
@@ -21,6 +20,7 @@ from kernelknife._utils.checks import check_number
 from kernelknife._utils.progress import root_progress
 from kernelknife._utils.seeds import draw_seed
 from kernelknife._utils.versions import with_callbacks
+from kernelknife._utils.warning import warn
 
 __all__ = ["KnifeKnockoffs"]
 
@@ -245,10 +245,9 @@ class KnifeKnockoffs(ErrorRateSelector):
                 f"{MOST_COLUMNS}. Use KnifeStability, which has no such limit."
             )
         if p > n:
-            warnings.warn(
+            warn(
                 f"The covariance of {p} columns is estimated from {n} rows: the false discovery "
                 "rate is approximate at best. KnifeStability needs no covariance.",
-                stacklevel=4,
             )
         copies = find_copies(table.X, table.varying)
         if copies is not None:

@@ -241,19 +241,11 @@ class PathResult:
             )
         return self._fitted(self._setup, solution, self.start)
 
-    def warn_not_converged(self, stacklevel: int = 2) -> None:
-        """Issue a ConvergenceWarning if a point has not converged.
-
-        Parameters
-        ----------
-        stacklevel : int, default=2
-            How many calls up the warning is attributed to.
-        """
+    def warn_not_converged(self) -> None:
+        """Issue a ConvergenceWarning if a point has not converged."""
         failed = [point for point in self._trace.points if not point.converged]
         if failed:
-            warn_not_converged(
-                f"{len(failed)} of {len(self)} points of the path", failed, stacklevel
-            )
+            warn_not_converged(f"{len(failed)} of {len(self)} points of the path", failed)
 
     def to_frame(self):
         """Return a pandas data frame: one row per point, one column per feature.
@@ -388,7 +380,7 @@ def _run(model, X, y, sample_weight, grid, updates_per_point):
         trace = follow(setup, grid, updates_per_point=updates_per_point, progress=progress)
     path = PathResult.from_trace(setup, trace, partial(fitted_at, model))
     if updates_per_point is None:
-        path.warn_not_converged(stacklevel=5)
+        path.warn_not_converged()
     return path
 
 

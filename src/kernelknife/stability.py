@@ -1,6 +1,5 @@
 """Stability selection: which features are found again on random half-samples of the rows."""
 
-import warnings
 from dataclasses import replace
 from typing import Any, Self
 
@@ -23,6 +22,7 @@ from kernelknife._utils.checks import check_number
 from kernelknife._utils.progress import root_progress
 from kernelknife._utils.seeds import draw_seed
 from kernelknife._utils.versions import with_callbacks
+from kernelknife._utils.warning import warn
 
 __all__ = ["KnifeStability"]
 
@@ -240,11 +240,10 @@ class KnifeStability(ErrorRateSelector):
         copies = find_copies(X, varying)
         if copies is not None and units[copies[0]] != units[copies[1]]:
             first, second = (table.name(j) for j in copies)
-            warnings.warn(
+            warn(
                 f"Columns {first} and {second} are copies of each other and share their votes, so "
                 "that neither may have enough: leave one of them out, or pass "
                 "cluster_correlation=0.99 to vote on them as one.",
-                stacklevel=4,
             )
         return units
 

@@ -9,7 +9,6 @@ No estimator is seen here. Cross-validation, components and selections with an e
 same functions with a specification of their own.
 """
 
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TypedDict, Unpack
@@ -40,6 +39,7 @@ from kernelknife._engine.search import (
 from kernelknife._engine.solvers import Outcome, Solution, Solver
 from kernelknife._engine.spec import FitSpec
 from kernelknife._utils.progress import SILENT, Progress
+from kernelknife._utils.warning import warn
 
 __all__ = [
     "FitResult",
@@ -246,12 +246,12 @@ class FitResult:
         every = sum(solution.n_factorizations for _, solution in self.starts)
         return every or self.solution.n_factorizations
 
-    def warn_not_converged(self, name: str, stacklevel: int = 2) -> None:
+    def warn_not_converged(self, name: str) -> None:
         """Issue a ConvergenceWarning unless the fit has converged."""
         solution = self.solution
         if not self.accurate and solution.converged:
             solution = replace(solution, outcome=Outcome.COEFFICIENTS)
-        warn_not_converged(name, [solution], stacklevel + 1)
+        warn_not_converged(name, [solution])
 
 
 def fit(spec: FitSpec, data: TrainingData, progress: Progress = SILENT) -> FitResult:
@@ -416,13 +416,12 @@ def find_start(setup: Setup) -> Start:
     return replace(chosen.start, factorizations=0)
 
 
-def warn_not_converged(name: str, failed: Iterable[Solution], stacklevel: int = 2) -> None:
+def warn_not_converged(name: str, failed: Iterable[Solution]) -> None:
     """Issue a ConvergenceWarning about the worst of some solutions, with advice that fits it."""
     worst = max(failed, key=lambda solution: solution.kkt_residual)
     outcome: Outcome = worst.outcome
-    warnings.warn(
+    warn(
         f"{name} did not converge ({outcome.reason}; KKT residual {worst.kkt_residual:.1e}): "
         f"{outcome.advice}.",
         ConvergenceWarning,
-        stacklevel=stacklevel,
     )

@@ -6,7 +6,6 @@ nowhere else. The numbers stand together, with the benchmark that set them.
 """
 
 import numbers
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +14,7 @@ import numpy as np
 
 from kernelknife._utils.checks import check_number
 from kernelknife._utils.formatting import number
+from kernelknife._utils.warning import warn
 from kernelknife.kernels import Kernel
 from kernelknife.losses import LOSSES, Loss, check_loss
 
@@ -146,11 +146,10 @@ def fit_centers(
         return most
     if 8.0 * n_rows * n_rows <= memory_budget:
         return None
-    warnings.warn(
+    warn(
         f"The exact method needs {number(8 * n_rows**2 / 2**30)} GiB for one kernel matrix of "
         f"{n_rows} rows, over the budget of {number(memory_budget / 2**30)} GiB: {most} centers "
         "are used instead. Set n_centers, or raise memory_budget.",
-        stacklevel=6,
     )
     return most
 

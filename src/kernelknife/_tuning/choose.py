@@ -3,7 +3,6 @@
 The rule takes the fewest features among the candidates that are about as good as the best.
 """
 
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +11,7 @@ import numpy as np
 
 from kernelknife._tuning.candidates import EQUAL, Candidate, CandidatePath
 from kernelknife._tuning.folds import FoldScores
+from kernelknife._utils.warning import warn
 
 __all__ = ["ScoreTable", "Selected", "nested_scores", "select_candidates", "settle_penalty"]
 
@@ -223,10 +223,9 @@ def select_candidates(table: ScoreTable) -> dict[str, Selected]:
     finalists = np.flatnonzero(table.finalist)
     missing = np.isnan(table.scores[:, finalists])
     if missing.any():
-        warnings.warn(
+        warn(
             f"{missing.sum()} of {missing.size} scores are NaN; candidates with one are "
             "not selected. Look at cv_results_, and consider another scoring or cv.",
-            stacklevel=5,
         )
     known = finalists[~missing.any(axis=0)]
     if not len(known):

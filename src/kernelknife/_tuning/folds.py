@@ -1,6 +1,5 @@
 """One fold: follow the paths on its training rows, score every candidate on its test rows."""
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -35,6 +34,7 @@ from kernelknife._tuning.candidates import (
 )
 from kernelknife._utils.progress import SILENT, Progress
 from kernelknife._utils.threads import limited_blas
+from kernelknife._utils.warning import warn
 
 __all__ = [
     "FOLD_TOL",
@@ -111,9 +111,8 @@ class Scoring:
         name = scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "score")
         scorer = check_scoring(estimator, scoring)
         if not (s == 1).all() and not _takes_weights(scorer, y):
-            warnings.warn(
+            warn(
                 f"The scoring {name!r} takes no sample weights: the folds are scored without them.",
-                stacklevel=5,
             )
             scorer = Unweighted(scorer)
         return cls(name, scorer, as_estimator)

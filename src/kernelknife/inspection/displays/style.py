@@ -1,5 +1,7 @@
 """What the pictures share: colors, axes, marks and the places of labels."""
 
+from abc import ABC, abstractmethod
+
 import numpy as np
 
 from kernelknife._utils.optional import import_optional
@@ -35,11 +37,20 @@ CHOSEN_DASH = (0, (4, 3))  # of the vertical lines at chosen penalties
 MOST_BARS = 30  # a taller chart does not fit on a screen
 
 
-class LineDisplay:
+class LineDisplay(ABC):
     """What the pictures of lines over one pair of axes share.
 
     A subclass reads what it shows in ``_of_estimator`` and draws it in ``_draw``.
     """
+
+    @classmethod
+    @abstractmethod
+    def _of_estimator(cls, estimator):
+        """Return the display of a fitted estimator, not drawn yet."""
+
+    @abstractmethod
+    def _draw(self, ax, line_kwargs):
+        """Draw into the axes."""
 
     @classmethod
     def from_estimator(cls, estimator, *, ax=None, line_kwargs=None):
