@@ -1,12 +1,16 @@
 """Saving a fitted model to a file, and loading it without running any code from the file.
 
-A file is a zip archive. It holds the encoder and the selected model in the format of skops, which
-rebuilds objects of types that the reader names as trusted and runs no code. Trusted are the types
-of this package that a model can consist of. Beside them stand a few facts about the model as JSON.
+A file is a zip archive that is not compressed: it never unpacks to more than its own size. It holds
+a few facts about the model as JSON, the encoder and the selected model as JSON that is described in
+:mod:`kernelknife.app.packing`, and one file per array in NumPy's format. Objects of this package's
+types alone are rebuilt, and a model is returned after :mod:`kernelknife.app.model_checks` has found
+it to be what a fit makes.
 """
 
 import io
 import json
+import math
+import os
 import zipfile
 import zlib
 
@@ -16,9 +20,11 @@ from kernelknife import __version__, kernels, losses
 from kernelknife._engine.data import Columns, TargetEncoder
 from kernelknife._engine.effects import EffectMoments
 from kernelknife._engine.model import Model
+from kernelknife._engine.solvers import SOLVERS
 from kernelknife._utils.files import write_file
-from kernelknife._utils.optional import import_optional
 from kernelknife.app.messages import Hint, InputError
+from kernelknife.app.model_checks import check_content
+from kernelknife.app.packing import ARRAY_KINDS, PackingError, pack, unpack
 from kernelknife.app.tables import TableEncoder
 from kernelknife.estimators import KnifeClassifier, KnifeRegressor
 from kernelknife.kernels.basis import Basis
@@ -26,23 +32,41 @@ from kernelknife.kernels.basis import Basis
 __all__ = ["ModelFileError", "load_model", "save_model"]
 
 FORMAT = "kernelknife model"  # what the facts of a model file call it
-FORMAT_VERSION = 2  # raised whenever the types in a file, or their attributes, change
+FORMAT_VERSION = 3  # raised whenever the types in a file, or their attributes, change
 SAVE = Hint("write one with {}", function="save_model")
 SAVE_AGAIN = Hint("save the model again with {}", function="save_model")
-FACTS, MODEL = "kernelknife.json", "model.skops"  # names of the two parts of the archive
-TYPES = (
-    KnifeClassifier,
-    KnifeRegressor,
-    Basis,
-    Columns,
-    EffectMoments,
-    Model,
-    TableEncoder,
-    TargetEncoder,
-    *kernels.KERNELS.values(),
-    *losses.LOSSES.values(),
+FACTS, MODEL, ARRAY = "kernelknife.json", "model.json", "{}.npy"  # names of the archive's parts
+LONGEST_REASON = 150  # characters of what a check says of an unknown file
+MOST_FACTS = 2**24  # bytes; the names of 100,000 selected columns are about 2 MB
+TYPES = {
+    kind.__name__: kind
+    for kind in (
+        KnifeClassifier,
+        KnifeRegressor,
+        Basis,
+        Columns,
+        EffectMoments,
+        Model,
+        TableEncoder,
+        TargetEncoder,
+        *SOLVERS.values(),
+        *kernels.KERNELS.values(),
+        *losses.LOSSES.values(),
+    )
+}
+# What zipfile raises for archives that are damaged, encrypted or unusual, and json for texts that
+# are no JSON or nested too deeply.
+NO_ARCHIVE = (
+    OSError,
+    KeyError,
+    ValueError,
+    EOFError,
+    RuntimeError,
+    NotImplementedError,
+    OverflowError,
+    zipfile.BadZipFile,
+    zlib.error,
 )
-TASKS = {"regression": KnifeRegressor, "classification": KnifeClassifier}
 
 
 class ModelFileError(InputError):
@@ -79,8 +103,6 @@ def save_model(path, selection) -> None:
     >>> facts["target"], model.predict(encoder.transform(frame)).shape
     ('y', (60,))
     """
-    skops = import_optional("skops.io", "kernelknife[cli]", "Saving a model")
-    content = {"encoder": selection.encoder, "model": selection.model}
     facts = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -90,10 +112,20 @@ def save_model(path, selection) -> None:
         "selected": selection.selected,
         "dates": selection.table.dates,
     }
+    arrays: list[np.ndarray] = []
+    try:
+        content = {"encoder": selection.encoder, "model": selection.model}
+        tree = pack(content, TYPES, arrays)
+    except PackingError as error:
+        raise ModelFileError(f"The model cannot be saved: {error}.") from error
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr(FACTS, json.dumps(facts))
-        archive.writestr(MODEL, skops.dumps(content))
+        archive.writestr(MODEL, json.dumps(tree, separators=(",", ":")))
+        for i, array in enumerate(arrays):
+            part = io.BytesIO()
+            np.lib.format.write_array(part, array, version=(1, 0), allow_pickle=False)
+            archive.writestr(ARRAY.format(i), part.getvalue())
     write_file(path, buffer.getvalue())
 
 
@@ -128,18 +160,43 @@ def load_model(path):
     ...
     kernelknife.app.storage.ModelFileError: ... is no model of kernelknife...
     """
-    facts, data = _read_archive(path)
-    _check_version(path, facts)
-    content = _rebuild(path, data)
     try:
-        _check_content(content, facts)
+        with zipfile.ZipFile(path) as archive:
+            facts = _read_facts(path, archive)
+            _check_version(path, facts)
+            tree, arrays = _read_parts(path, archive)
+    except FileNotFoundError:
+        raise ModelFileError(f"There is no file {path}.") from None
+    except PermissionError as error:
+        raise ModelFileError(f"{path} cannot be read: {error.strerror}.") from error
+    except ModelFileError:
+        raise
+    except NO_ARCHIVE as error:
+        raise ModelFileError(f"{path} is no model of kernelknife.", SAVE) from error
+    try:
+        content = unpack(tree, TYPES, arrays)
+        check_content(content, facts)
     # A file that somebody has put together may hold anything. Whatever error a check meets, the
     # file is not one of ours.
     except Exception as error:
+        reason = " ".join(str(error).split()).removesuffix(".")[:LONGEST_REASON]
         raise ModelFileError(
-            f"{path} is damaged: its parts do not make a model ({error}).", SAVE_AGAIN
+            f"{path} is damaged: its parts do not make a model ({reason}).", SAVE_AGAIN
         ) from error
     return content["encoder"], content["model"], facts
+
+
+def _read_facts(path, archive):
+    """Return the facts of a model file."""
+    part = archive.getinfo(FACTS)
+    # An earlier state of this package has compressed them, in this way.
+    known = part.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+    if not known or max(part.file_size, part.compress_size) > MOST_FACTS:
+        raise _too_large(path)
+    facts = json.loads(archive.read(FACTS))
+    if not isinstance(facts, dict) or facts.get("format") != FORMAT:
+        raise ModelFileError(f"{path} is no model of kernelknife.", SAVE)
+    return facts
 
 
 def _check_version(path, facts):
@@ -158,61 +215,43 @@ def _check_version(path, facts):
         )
 
 
-def _read_archive(path):
-    """Return the facts of a model file, and the encoder and the model as bytes."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            facts, data = json.loads(archive.read(FACTS)), archive.read(MODEL)
-    except FileNotFoundError:
-        raise ModelFileError(f"There is no file {path}.") from None
-    except PermissionError as error:
-        raise ModelFileError(f"{path} cannot be read: {error.strerror}.") from error
-    # zipfile raises the others for encrypted or unusual archives and for damaged data.
-    except (
-        OSError,
-        KeyError,
-        ValueError,
-        EOFError,
-        RuntimeError,
-        zipfile.BadZipFile,
-        zlib.error,
-    ) as error:
-        raise ModelFileError(f"{path} is no model of kernelknife.", SAVE) from error
-    if not isinstance(facts, dict) or facts.get("format") != FORMAT:
-        raise ModelFileError(f"{path} is no model of kernelknife.", SAVE)
-    return facts, data
-
-
-def _rebuild(path, data):
-    """Return the objects in a model file; objects of other types than ours are refused."""
-    skops = import_optional("skops.io", "kernelknife[cli]", "Reading a model")
-    trusted = [f"{kind.__module__}.{kind.__qualname__}" for kind in TYPES]
-    try:
-        unknown = set(skops.get_untrusted_types(data=data)) - set(trusted)
-        if not unknown:
-            return skops.loads(data, trusted=trusted)
-    # skops raises errors of many types for a damaged file.
-    except Exception as error:
-        raise ModelFileError(f"{path} is damaged: {type(error).__name__}.", SAVE_AGAIN) from error
-    raise ModelFileError(
-        f"{path} holds objects of types that are not ours ({', '.join(sorted(unknown))}) and is "
-        "not opened."
+def _too_large(path):
+    return ModelFileError(
+        f"{path} would unpack to more than its own size, which no model does, and is not opened.",
+        SAVE_AGAIN,
     )
 
 
-def _check_content(content, facts):
-    """Raise where the parts of a file do not fit each other, by trying them out."""
-    encoder, model = content["encoder"], content["model"]
-    if not isinstance(encoder, TableEncoder) or not isinstance(model, TASKS[facts["task"]]):
-        raise TypeError(f"got {type(encoder).__name__} and {type(model).__name__}")
-    if not isinstance(facts["target"], str):
-        raise TypeError("the name of the target is no text")
-    if not set(facts["selected"]) <= set(encoder.columns_):
-        raise ValueError("the encoder lacks selected columns")
-    widths = [len(encoder.levels_.get(name, [name])) for name in encoder.columns_]
-    expected = np.repeat(np.array(encoder.columns_, dtype=str), widths)
-    if list(expected) != list(encoder.feature_groups_):
-        raise ValueError("the columns of the encoder contradict each other")
-    medians = [encoder.medians_.get(name, 0.0) for name in encoder.columns_]
-    if np.shape(model.predict(np.repeat(np.array(medians, dtype=float), widths)[None, :])) != (1,):
-        raise ValueError("the model does not predict one value per row")
+def _read_parts(path, archive):
+    """Return the tree of the encoder and the model, and the arrays; nothing is decompressed."""
+    parts = archive.infolist()
+    total = sum(part.file_size for part in parts)
+    # zipfile reserves what a part claims to take in the archive.
+    packed = any(
+        part.compress_type != zipfile.ZIP_STORED or part.compress_size != part.file_size
+        for part in parts
+    )
+    if packed or total > os.path.getsize(path):
+        raise _too_large(path)
+    try:
+        tree = json.loads(archive.read(MODEL))
+        numbers = range(len(parts) - 2)
+        return tree, [_read_array(archive, ARRAY.format(i)) for i in numbers]
+    except NO_ARCHIVE as error:
+        raise ModelFileError(f"{path} is damaged: {type(error).__name__}.", SAVE_AGAIN) from error
+
+
+def _read_array(archive, name):
+    """Return an array of the archive, whose header has to agree with its size."""
+    form, size = np.lib.format, archive.getinfo(name).file_size
+    with archive.open(name) as part:
+        if form.read_magic(part) != (1, 0):
+            raise ValueError(f"{name} is in another version of NumPy's format")
+        shape, by_columns, kind = form.read_array_header_1_0(part)
+        if kind.kind not in ARRAY_KINDS or kind.itemsize * math.prod(shape) != size - part.tell():
+            raise ValueError(f"{name} is not as large as it says")
+        if not kind.itemsize:
+            return np.zeros(shape, dtype=kind)
+        # A copy that may be written to, as that of a fitted model.
+        numbers = np.frombuffer(bytearray(part.read()), dtype=kind)
+    return numbers.reshape(shape, order="F" if by_columns else "C")

@@ -90,7 +90,7 @@ def test_decimal_commas(call, tmp_path):
         (["select", "DATA", "-t", "y", "--hold-out", "1.5"], "between 0 and 1"),
         (["select", "DATA", "-t", "y", "--loss", "hinge"], "hinge"),
         (["predict", "DATA", "DATA"], "is no model of kernelknife"),
-        (["predict", "nowhere.skops", "DATA"], "There is no file nowhere.skops"),
+        (["predict", "nowhere.kk", "DATA"], "There is no file nowhere.kk"),
         (["select", "DATA", "-t", "y", "--group", "y"], "is the target"),
         (["select", "DATA", "-t", "y", "--drop", "y"], "is the target"),
         (["select", "DATA", "-t", "y", "--features", "0"], "at least 1, got 0"),

@@ -15,7 +15,7 @@ QUICK = ("--kernel", "rbf", "--alpha", "0.3", "--folds", "5", "--jobs", "1")
 
 
 def test_select_saves_and_predict_reads(call, table, tmp_path):
-    model, page = tmp_path / "model.skops", tmp_path / "page.html"
+    model, page = tmp_path / "model.kk", tmp_path / "page.html"
     code, _, err = call("select", table, "-t", "y", *QUICK, "--save", model, "--report", page)
     assert code == 0
     assert f"Model: {model}" in err
@@ -45,7 +45,7 @@ def test_predictions_into_a_pipe(call, table, tmp_path):
 
 
 def test_predict_needs_the_selected_columns_only(call, table, tmp_path):
-    model, new = tmp_path / "m.skops", tmp_path / "new.csv"
+    model, new = tmp_path / "m.kk", tmp_path / "new.csv"
     call("select", table, "-t", "y", *QUICK, "-k", 2, "--save", model)
     _, out, _ = call("select", table, "-t", "y", *QUICK, "-k", 2, "--json")
     chosen = json.loads(out)["selected"]
@@ -119,12 +119,12 @@ def test_models_of_an_earlier_format_are_refused_in_one_sentence(call, kinds, tm
     model = tmp_path / "m.kk"
     call("select", kinds, "-t", "kind", *QUICK, "--drop", "when", "--save", model)
     with zipfile.ZipFile(model) as archive:
-        facts, data = (archive.read(name) for name in ("kernelknife.json", "model.skops"))
+        facts, data = (archive.read(name) for name in ("kernelknife.json", "model.json"))
     facts = json.loads(facts)
     del facts["format_version"]
     with zipfile.ZipFile(model, "w") as archive:
         archive.writestr("kernelknife.json", json.dumps(facts))
-        archive.writestr("model.skops", data)
+        archive.writestr("model.json", data)
     assert call("predict", model, kinds) == (
         2,
         "",

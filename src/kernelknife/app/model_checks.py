@@ -1,0 +1,274 @@
+"""Whether the parts of a model file are what a fit makes, and fit each other.
+
+Whoever has put a file together may have put anything into it. Every number that a prediction, an
+effect or a note about a table needs is looked at here: a model that passes predicts finite numbers.
+"""
+
+import math
+from numbers import Real
+
+import numpy as np
+
+from kernelknife._engine import FitSpec
+from kernelknife.app.tables import TableEncoder
+from kernelknife.app.tables.dates import PARTS
+from kernelknife.estimators import KnifeClassifier, KnifeRegressor
+from kernelknife.kernels import Kernel
+
+__all__ = ["check_content"]
+
+TASKS = {"regression": KnifeRegressor, "classification": KnifeClassifier}
+ROOM = 1e3  # standard deviations: predictions are tried this far out
+
+
+def check_content(content, facts) -> None:
+    """Raise where the parts of a file are not those of a fitted model.
+
+    Parameters
+    ----------
+    content : dict
+        Encoder and model.
+    facts : dict
+    """
+    _require(
+        isinstance(content, dict) and set(content) == {"encoder", "model"}, "a part is missing"
+    )
+    encoder, model = content["encoder"], content["model"]
+    _require(type(encoder) is TableEncoder, "the encoder is none")
+    _require(
+        isinstance(facts["task"], str) and type(model) is TASKS.get(facts["task"]),
+        "the model is for another task",
+    )
+    check_encoder(encoder)
+    check_estimator(model, len(encoder.feature_groups_))
+    _require(isinstance(facts["target"], str), "the name of the target is no text")
+    selected = facts["selected"]
+    _require(_are_names(selected), "the selected columns have no names")
+    kept = np.unique(encoder.feature_groups_[model.weights_ > 0])
+    _require(set(selected) == set(kept.tolist()), "the selected columns are not those of the model")
+    check_dates(facts["dates"])
+    _try_out(encoder, model)
+
+
+def check_encoder(encoder) -> None:
+    """Raise where an encoder's columns contradict each other.
+
+    Parameters
+    ----------
+    encoder : TableEncoder
+    """
+    names, levels = encoder.columns_, encoder.levels_
+    _require(_are_names(names), "the columns have no names")
+    _require(isinstance(levels, dict) and set(levels) <= set(names), "levels of unknown columns")
+    _require(all(map(_are_names, levels.values())), "levels are no texts")
+    numbers = set(names) - set(levels)
+    _require(
+        isinstance(encoder.medians_, dict)
+        and set(encoder.medians_) == numbers
+        and all(map(_is_finite, encoder.medians_.values())),
+        "medians are no numbers",
+    )
+    _require(
+        isinstance(encoder.ranges_, dict) and set(encoder.ranges_) <= numbers,
+        "ranges of unknown columns",
+    )
+    for ends in encoder.ranges_.values():
+        _require(
+            isinstance(ends, tuple)
+            and len(ends) == 2
+            and all(map(_is_finite, ends))
+            and ends[0] <= ends[1],
+            "ranges are no pairs of numbers in order",
+        )
+    _require(encoder.impute in (None, "median"), "missing values are filled in an unknown way")
+    expected = np.repeat(
+        np.array(names, dtype=str), [len(levels.get(name, [name])) for name in names]
+    )
+    _require(
+        np.array_equal(expected, encoder.feature_groups_) and encoder.n_features_in_ == len(names),
+        "the columns of the encoder contradict each other",
+    )
+
+
+def check_estimator(estimator, n_features) -> None:
+    """Raise where a model is not what a fit on so many columns makes.
+
+    Parameters
+    ----------
+    estimator : KnifeRegressor or KnifeClassifier
+    n_features : int
+    """
+    spec = FitSpec.from_estimator(estimator)  # raises for parameters that no estimator may have
+    model, weights = vars(estimator)["_model"], estimator.weights_
+    _require(estimator.n_features_in_ == n_features, "the encoder makes other columns")
+    _check_array(weights, (n_features,))
+    _require(bool((weights >= 0).all() and (weights <= 1).all()), "weights are not in [0, 1]")
+    _require(isinstance(model.kernel, Kernel), "the kernel is none")
+    model.kernel.validate()
+    _require(type(model.kernel) is type(spec.kernel), "the model has another kernel")
+    _check_columns(model, weights)
+    m, k = len(model.support), len(model.targets.center)
+    _check_array(model.support, (m,), "iu")
+    _check_array(model.v, (model.columns.n_seen,))
+    _require(bool((model.v >= 0).all()), "weights are negative")
+    _check_array(model.vectors, (m, model.columns.n_seen))
+    _check_array(model.coef, (m, k))
+    _check_array(model.intercept, (k,))
+    _check_targets(model.targets, isinstance(estimator, KnifeClassifier))
+    _check_moments(model)
+    for name, own in (
+        ("support_vectors_rows_", model.support),
+        ("support_vectors_", model.vectors),
+        ("dual_coef_", model.coef),
+        ("intercept_", model.intercept),
+    ):
+        _require(np.array_equal(getattr(estimator, name), own), f"{name} is not that of the model")
+    names = getattr(estimator, "feature_names_in_", None)
+    _require(names is None or len(names) == n_features, "there are other names than columns")
+
+
+def check_dates(dates) -> None:
+    """Raise where it is not known what becomes of a column of dates.
+
+    Parameters
+    ----------
+    dates : dict
+        What :func:`kernelknife.app.tables.plan_dates` returned.
+    """
+    _require(isinstance(dates, dict), "the plan for dates is none")
+    for plan in dates.values():
+        _require(isinstance(plan, dict), "the plan for dates is none")
+        parts = plan["parts"]
+        _require(_are_names(parts) and set(parts) <= set(PARTS), "dates become nothing known")
+        first = plan["first"]
+        _require(first is None or isinstance(first, str), "the first date is none")
+        if first is not None:
+            # Dates have nanoseconds in pandas and reach from 1677 to 2262; NumPy reads no other
+            # notation than the one that is saved.
+            day = np.datetime64(first.replace(" ", "T"), "s")
+            _require(not np.isnat(day) and 1677 < day.astype(object).year < 2262, "no first date")
+        others = [value for key, value in plan.items() if key not in ("parts", "first")]
+        _require(
+            all(value is None or isinstance(value, bool | str) for value in others),
+            "the order of day and month is unknown",
+        )
+
+
+def _check_columns(model, weights):
+    """Raise where the selected columns, or the functions of them, cannot be had of a row."""
+    columns = model.columns
+    d = len(columns.index)
+    _check_array(columns.index, (d,), "iu")
+    _require(np.array_equal(columns.index, np.flatnonzero(weights)), "the model has other columns")
+    _check_array(columns.center, (d,))
+    _check_array(columns.scale, (d,))
+    _require(bool((columns.scale > 0).all()) and columns.ready is False, "the scales are none")
+    basis = columns.basis
+    _require((basis is not None) is model.kernel.expands, "functions of the columns are missing")
+    if basis is None:
+        return
+    parts = (basis.columns, basis.positions, basis.tables)
+    _require(
+        all(isinstance(part, tuple) for part in parts) and len(set(map(len, parts))) == 1,
+        "functions of the columns are incomplete",
+    )
+    for mine, positions, tables in zip(*parts, strict=True):
+        _check_array(mine, (len(mine),), "iu")
+        _require(tables.ndim == 3 and tables.shape[1] > 1, "a function has no values")
+        _check_array(positions, (len(mine), tables.shape[1]))
+        _check_array(tables, (len(mine), *tables.shape[1:]))
+        _require(bool((np.diff(positions, axis=1) >= 0).all()), "positions are not in order")
+    found = np.concatenate([np.zeros(0, dtype=int), *basis.columns])
+    _require(np.array_equal(np.sort(found), np.arange(d)), "columns without functions")
+
+
+def _check_targets(targets, is_classifier):
+    """Raise where scores cannot be turned into predictions."""
+    k = len(targets.center)
+    _check_array(targets.center, (k,))
+    _check_array(targets.scale, (k,))
+    _require(k > 0 and bool((targets.scale > 0).all()), "the target has no scale")
+    _require(isinstance(targets.squeeze, bool), "the shape of predictions is unknown")
+    classes = targets.classes
+    _require((classes is not None) is is_classifier, "classes are missing")
+    if is_classifier:
+        n = len(classes)
+        _require(n > 1 and len(np.unique(classes)) == n, "classes are not different")
+        _require(k == (1 if n == 2 else n), "there are other classes than scores")
+        _require(targets.squeeze is (n == 2), "there are other classes than scores")
+
+
+def _check_moments(model):
+    """Raise where the effects are not those of the columns."""
+    moments, order, d = model.moments, model.kernel.order, len(model.columns.index)
+    if moments is None:
+        return
+    _require(isinstance(moments.columns, list), "effects have no columns")
+    n = len(moments.columns)
+    for chosen in moments.columns:
+        _require(
+            isinstance(chosen, tuple)
+            and 0 < len(chosen) <= order
+            and all(type(j) is int and 0 <= j < d for j in chosen)
+            and list(chosen) == sorted(set(chosen)),
+            "effects are those of other columns",
+        )
+    _require(
+        len(set(moments.columns)) == n == sum(math.comb(d, size + 1) for size in range(order)),
+        "effects are missing",
+    )
+    _check_array(moments.means, (n, len(model.intercept)))
+    _check_array(moments.shares, (n,))
+
+
+def _try_out(encoder, estimator):
+    """Raise unless the model predicts finite numbers, or classes, for rows near and far."""
+    model = vars(estimator)["_model"]
+    columns, targets = model.columns, model.targets
+    widths = [len(encoder.levels_.get(name, [name])) for name in encoder.columns_]
+    medians = [encoder.medians_.get(name, 0.0) for name in encoder.columns_]
+    row = np.repeat(np.array(medians, dtype=float), widths)
+    near = np.zeros_like(row)
+    near[columns.index] = columns.center
+    with np.errstate(over="ignore", invalid="ignore"):
+        far = near.copy()
+        far[columns.index] = columns.center + ROOM * columns.scale
+        rows = np.stack([row, near, far])
+        _require(bool(np.isfinite(rows).all()), "the scales are too large")
+        answer = estimator.predict(rows)
+        # No kernel's value is larger than those of its two rows with themselves; the sigmoid
+        # kernel, which need not obey that, stays below 1.
+        own = np.maximum(model.kernel.diag(columns.take(rows), model.v), 1.0).max()
+        others = np.maximum(model.kernel.diag(model.vectors, model.v), 1.0)
+        most = np.sqrt(own * others) @ np.abs(model.coef) + np.abs(model.intercept)
+        most = most * targets.scale + np.abs(targets.center)
+    _require(np.shape(answer) == (3,), "the model does not predict one value per row")
+    _require(bool(np.isfinite(most).all()), "the model predicts no finite numbers")
+
+
+def _check_array(array, shape, kinds="f"):
+    """Raise unless an array has a shape, and numbers of that kind that are finite."""
+    _require(
+        isinstance(array, np.ndarray) and array.dtype.kind in kinds and array.shape == shape,
+        f"numbers of the shape {shape} are missing",
+    )
+    _require(bool(np.isfinite(array).all()), "numbers are not finite")
+
+
+def _are_names(names):
+    """Return whether something is a list of different texts."""
+    return (
+        isinstance(names, list)
+        and all(isinstance(name, str) for name in names)
+        and len(set(names)) == len(names)
+    )
+
+
+def _is_finite(value):
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _require(holds, otherwise):
+    """Raise a ValueError with a clause that says what is wrong, unless something holds."""
+    if not holds:
+        raise ValueError(otherwise)
