@@ -19,6 +19,7 @@ from scipy.optimize import brentq
 from scipy.special import expit
 
 __all__ = [
+    "EXPANDING",
     "FORM_OF",
     "LINEAR_IN_WEIGHTS",
     "Oracle",
@@ -32,14 +33,18 @@ __all__ = [
 
 FORM_OF = {
     "linear": "dot",
+    "additive": "dot",
+    "anova": "dot",
     "polynomial": "dot",
     "sigmoid": "dot",
     "rbf": "distance",
+    "joint": "distance",
     "matern": "distance",
     "rational_quadratic": "distance",
     "laplace": "absolute",
 }
-LINEAR_IN_WEIGHTS = ("linear", "laplace")
+LINEAR_IN_WEIGHTS = ("linear", "laplace", "additive")
+EXPANDING = ("additive", "anova", "joint")  # kernels that see functions of the columns
 # Eigenvalues of K(Z, Z) below this share of the largest are rounding: no model uses them.
 RANK = 1e-14
 MAX_NEWTON = 60
@@ -155,8 +160,12 @@ def pairs(form: str, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
 
 def profile(kernel: str, given: dict, S: np.ndarray) -> np.ndarray:
     """Return the kernel as a function of its form."""
-    if kernel == "linear":
+    if kernel in ("linear", "additive"):
         return S
+    if kernel == "anova":
+        return S + S**2 / 2.0 + (S**3 / 6.0 if given["order"] == 3 else 0.0)
+    if kernel == "joint":
+        kernel, given = "matern", {**given, "nu": 1.5}
     if kernel == "polynomial":
         return (S + given["coef0"]) ** given["degree"]
     if kernel == "sigmoid":
@@ -172,8 +181,12 @@ def profile(kernel: str, given: dict, S: np.ndarray) -> np.ndarray:
 
 def profile_slope(kernel: str, given: dict, S: np.ndarray) -> np.ndarray:
     """Return the derivative of :func:`profile`."""
-    if kernel == "linear":
+    if kernel in ("linear", "additive"):
         return np.ones_like(S)
+    if kernel == "anova":
+        return 1.0 + S + (S**2 / 2.0 if given["order"] == 3 else 0.0)
+    if kernel == "joint":
+        kernel, given = "matern", {**given, "nu": 1.5}
     if kernel == "polynomial":
         return given["degree"] * (S + given["coef0"]) ** (given["degree"] - 1)
     gamma = given["gamma"]

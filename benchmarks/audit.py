@@ -3,9 +3,10 @@
     python benchmarks/audit.py --fits 5000 --seed 0 --jobs 1
     python benchmarks/audit.py --seed 0 --show 17
 
-A problem is a draw of kernel, loss, task, sizes, groups, costs, sample weights, penalties,
-scales, copies, constants, and of the exact method or centers; draw ``k`` of a seed is always the
-same. Every fit is then judged by ``_oracle.py``, which knows the formulas and not the package:
+A problem is a draw of kernel, loss, task, sizes, groups, levels, costs, sample weights, penalties,
+scales, tails, ties, copies, constants, and of the exact method or centers; draw ``k`` of a seed is
+always the same (``_draws.py``). Every fit is then judged by ``_oracle.py``, which knows the
+formulas and not the package:
 
 objective       the objective recomputed from the published attributes is ``objective_``
 ridge           with centers, what ``objective_`` has and the documents do not is nothing
@@ -17,6 +18,12 @@ deserved        with a warning, weights or coefficients are not, or a descent is
 descent         L-BFGS-B from the end point finds nothing lower by more than 0.1 %
 copies          moving the weight of copies to one of them lowers nothing (v = w**2)
 prediction      predictions recomputed, on the rows and on new ones
+subsets         predictions of single rows, of some rows and of rows in another order are the same
+functions       what additive, ANOVA and joint kernels see of a column has mean 0 and mean square 1
+                over the rows, is one increasing function for the joint one, and is the same for
+                values that are equal but for rounding
+effects         effects add up, have the average 0, and the shares that they have over the rows
+starts          every start is reported, and the fit is no worse than the best of them
 weights         weights lie in [0, 1], are equal in a group and zero for constant columns
 crash           the fit does not raise, and warns of nothing but convergence
 
@@ -27,18 +34,21 @@ vector machine: ``objective``, ``empty`` and ``prediction`` are those of the hin
 ``kkt`` and ``descent`` those of the Huberized hinge at the same weights, and the model's
 coefficients are judged by their duality gap; a model that is no better by the hinge than the
 empty one is replaced by it, whose weights the Huberized hinge then need not like. With both,
-weights and coefficients go unjudged.
+weights and coefficients go unjudged. The functions that a kernel sees columns through are taken
+from the package, tabulated, and interpolated here.
 """
 
 import argparse
 import sys
 import time
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from _common import write
+from _draws import KERNEL_SHARES, Draw, draw
 from _oracle import (
+    EXPANDING,
     FORM_OF,
     LINEAR_IN_WEIGHTS,
     Oracle,
@@ -52,26 +62,12 @@ from joblib import Parallel, delayed
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
-from kernelknife import KnifeClassifier, KnifeRegressor, kernels, losses
+from kernelknife import kernels
 
 CHECKS = (
     "objective", "ridge", "empty", "history", "kkt", "silent", "deserved", "descent", "copies",
-    "prediction", "weights", "crash",
+    "prediction", "subsets", "functions", "effects", "starts", "weights", "crash",
 )  # fmt: skip
-KERNEL_SHARES = {
-    "rbf": 0.25,
-    "polynomial": 0.2,
-    "linear": 0.15,
-    "laplace": 0.15,
-    "matern": 0.1,
-    "rational_quadratic": 0.1,
-    "sigmoid": 0.05,
-}
-LOSSES = {
-    "regression": ("squared", "squared", "huber"),
-    "classification": ("squared_hinge", "logistic", "huberized_hinge", "hinge"),
-}
-
 TOL = 1e-4  # the estimators' default accuracy of the objective
 SAME = 1e-6  # relative difference of two computations of one number
 DESCENT = 1e-3  # relative decrease that counts as a descent
@@ -95,169 +91,11 @@ RIDGE = 1e-10
 # begins this far inside.
 LIFT = 1e-4
 DESCENT_STEPS = 12
-
-
-# -- drawing ------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Draw:
-    """One random problem: data, and the arguments of the estimator."""
-
-    X: np.ndarray
-    y: np.ndarray
-    sample_weight: np.ndarray | None
-    new_rows: np.ndarray
-    task: str
-    kernel: tuple[str, dict]
-    loss: tuple[str, dict]
-    options: dict
-
-    def estimator(self):
-        """Return the unfitted estimator."""
-        classes = {
-            "rbf": kernels.RBF,
-            "polynomial": kernels.Polynomial,
-            "linear": kernels.Linear,
-            "laplace": kernels.Laplace,
-            "matern": kernels.Matern,
-            "rational_quadratic": kernels.RationalQuadratic,
-            "sigmoid": kernels.Sigmoid,
-        }
-        kernel = classes[self.kernel[0]](**self.kernel[1])
-        loss = losses.LOSSES[self.loss[0]](**self.loss[1])
-        knife = KnifeRegressor if self.task == "regression" else KnifeClassifier
-        return knife(kernel, loss, **self.options)
-
-    def fit(self):
-        """Return the fitted estimator."""
-        return self.estimator().fit(self.X, self.y, sample_weight=self.sample_weight)
-
-
-def draw(seed: int, index: int) -> Draw:
-    """Return problem ``index`` of a seed."""
-    rng = np.random.default_rng([seed, index])
-    n = int(np.exp(rng.uniform(np.log(20), np.log(81))))
-    standardize = bool(rng.random() < 0.75)
-    X, signal = _draw_columns(rng, n + 5, standardize)
-    task = "regression" if rng.random() < 0.5 else "classification"
-    y = _draw_targets(rng, signal[:n], task)
-    kernel = _draw_kernel(rng)
-    loss = _draw_loss(rng, task)
-    sample_weight = _draw_sample_weight(rng, n, y if task == "classification" else np.zeros(n))
-    alpha, sparsity = 10.0 ** rng.uniform(-5, 2), n * 10.0 ** rng.uniform(-4, 0.3)
-    options = {
-        "alpha": float(alpha),
-        "sparsity": 0.0 if rng.random() < 0.15 else float(sparsity),
-        "standardize": standardize,
-        "fit_intercept": bool(rng.random() < 0.8 or loss[0] == "hinge"),
-    }
-    p = X.shape[1]
-    if rng.random() < 0.2:
-        options["feature_groups"] = rng.integers(max(1, p // 2), size=p).tolist()
-    if rng.random() < 0.3:
-        costs = rng.uniform(0.2, 3.0, size=p) * (rng.random(p) < 0.8)
-        options["feature_costs"] = costs.tolist()
-    if rng.random() < 0.2 and loss[0] != "hinge" and kernel[0] != "sigmoid":
-        options.update(_draw_centers(rng, X[:n]))
-    return Draw(X[:n], y, sample_weight, X[n:], task, kernel, loss, options)
-
-
-def _draw_columns(rng, n, standardize):
-    """Return columns with copies, mirror images, constants and scales, and plain ones."""
-    p = int(rng.integers(1, 9))
-    kinds = (rng.normal, rng.uniform, lambda size: rng.integers(3, size=size).astype(float))
-    plain = np.column_stack([kinds[i](size=n) for i in rng.choice(3, p, p=(0.6, 0.3, 0.1))])
-    extra = []
-    for _ in range(int(rng.integers(5)) if rng.random() < 0.6 else 0):
-        source = plain[:, rng.integers(p)]
-        what = rng.random()
-        extra.append(
-            source if what < 0.5 else 1.0 - source if what < 0.8 else np.full(n, source[0])
-        )
-    X = np.column_stack([plain, *extra])
-    order = rng.permutation(X.shape[1])
-    if standardize:
-        scale = 10.0 ** rng.uniform(-3, 3, size=X.shape[1])
-        far = rng.random(X.shape[1]) < 0.01
-        scale[far] = 10.0 ** rng.choice([-150.0, 150.0], size=far.sum())
-        if rng.random() < 0.5:
-            scale[:] = 1.0
-    else:
-        scale = 10.0 ** rng.uniform(-1.0, 0.5, size=X.shape[1])
-    return (X * scale)[:, order], plain
-
-
-def _draw_targets(rng, plain, task):
-    """Return targets that depend on some of the columns, or on none."""
-    n, p = plain.shape
-    outputs = int(rng.choice([1, 1, 1, 2, 3])) if task == "regression" else 1
-    columns = []
-    for _ in range(outputs):
-        a, b = plain[:, rng.integers(p)], plain[:, rng.integers(p)]
-        truth = (np.sin(2 * a) + b, a * b, a**2 - b, a + b, 0.0 * a)[rng.integers(5)]
-        columns.append(truth + 10.0 ** rng.uniform(-2, 0) * rng.normal(size=n))
-    if task == "regression":
-        y = np.column_stack(columns) * 10.0 ** rng.uniform(-1, 1)
-        return y[:, 0] if outputs == 1 else y
-    classes = int(rng.choice([2, 2, 2, 3, 4]))
-    codes = np.empty(n, dtype=int)
-    codes[np.argsort(columns[0])] = np.arange(n) * classes // n
-    return codes
-
-
-def _draw_kernel(rng):
-    name = str(rng.choice(list(KERNEL_SHARES), p=list(KERNEL_SHARES.values())))
-    gamma = {"gamma": float(10.0 ** rng.uniform(-1, 0.5))}
-    given = {
-        "linear": {},
-        "polynomial": {"degree": int(rng.choice([1, 2, 2, 3])), "coef0": float(rng.integers(2))},
-        "matern": {**gamma, "nu": float(rng.choice([1.5, 2.5]))},
-        "rational_quadratic": {**gamma, "shape": float(10.0 ** rng.uniform(-0.5, 1))},
-        "sigmoid": {"gamma": float(rng.uniform(0.02, 0.2)), "coef0": 0.0},
-    }
-    return name, given.get(name, gamma)
-
-
-def _draw_loss(rng, task):
-    name = str(rng.choice(LOSSES[task]))
-    given = {
-        "huber": {"delta": float(rng.uniform(0.3, 2.0))},
-        "huberized_hinge": {"width": float(10.0 ** rng.uniform(-2, 0.5))},
-        "hinge": {"width": float(10.0 ** rng.uniform(-1, 0.3))},
-    }
-    return name, given.get(name, {})
-
-
-def _draw_sample_weight(rng, n, codes):
-    """Return None or weights, some of them zero, with two rows of every class left."""
-    kind = rng.random()
-    if kind < 0.5:
-        return None
-    s = rng.uniform(0.2, 2.0, size=n) if kind < 0.8 else rng.integers(4, size=n).astype(float)
-    if kind > 0.65:
-        s[rng.random(n) < 0.15] = 0.0
-    for code in np.unique(codes):
-        mine = np.flatnonzero(codes == code)
-        s[mine[:2]] = np.maximum(s[mine[:2]], 0.5)
-    return s
-
-
-def _draw_centers(rng, X):
-    """Return the arguments of centers: a number and a rule, or the centers themselves."""
-    m = int(rng.integers(3, max(4, len(X) // 2)))
-    if rng.random() < 0.6:
-        return {"n_centers": m, "centers": str(rng.choice(["kmeans++", "uniform", "leverage"]))}
-    rows = X[rng.choice(len(X), m, replace=False)]
-    return {
-        "centers": rows
-        + 0.05 * np.std(X / _unit(X), axis=0) * _unit(X) * rng.normal(size=rows.shape)
-    }
-
-
-def _unit(X):
-    largest = np.abs(X).max(axis=0)
-    return np.where(largest > 0, largest, 1.0)
+# Standard deviations by which values differ that are taken for equal, and how far the functions of
+# such values may be apart: as steep as a step between two of them would be.
+EQUAL, APART = 1e-9, 1e-5
+# What a rounding error in a column may have become in what the kernel sees of it, at most.
+SEEN = 1e-6
 
 
 # -- judging ------------------------------------------------------------------------------
@@ -286,7 +124,7 @@ class Verdict:
 class Prepared:
     """The rows that count, standardized by the audit."""
 
-    X: np.ndarray  # columns that vary
+    X: np.ndarray  # what the kernel sees of the columns that vary
     Y: np.ndarray
     s: np.ndarray
     rows: np.ndarray  # of the user's, those with a weight
@@ -297,10 +135,30 @@ class Prepared:
     target_scale: np.ndarray
     groups: np.ndarray  # of the columns that vary
     costs: np.ndarray
+    curves: tuple | None = None  # of each column that varies: positions, and functions there
+    sources: np.ndarray | None = None  # which of these columns each function is of
 
     def standardized(self, X):
-        """Return a user's rows as the kernel sees them."""
+        """Return a user's columns that vary, standardized."""
         return (X[:, self.varying] - self.center) / self.scale
+
+    def seen(self, X):
+        """Return a user's rows as the kernel sees them."""
+        Z = self.standardized(X)
+        return Z if self.curves is None else interpolated(Z, self.curves)
+
+    def functions_of(self, columns):
+        """Return which of what the kernel sees comes from some of the columns that vary."""
+        return columns if self.curves is None else np.flatnonzero(np.isin(self.sources, columns))
+
+
+def interpolated(Z, curves):
+    """Return the functions of every column, side by side; beyond its ends a curve is constant."""
+    parts = [
+        np.column_stack([np.interp(z, positions, values) for values in table.T])
+        for z, (positions, table) in zip(Z.T, curves, strict=True)
+    ]
+    return np.concatenate(parts, axis=1)
 
 
 def prepare(problem: Draw) -> Prepared:
@@ -309,9 +167,10 @@ def prepare(problem: Draw) -> Prepared:
     s = np.ones(n) if problem.sample_weight is None else problem.sample_weight
     rows = np.flatnonzero(s)
     X, y, s = problem.X[rows], problem.y[rows], s[rows]
+    expands = problem.kernel[0] in EXPANDING
     scale = problem.options["standardize"]
     centered = FORM_OF[problem.kernel[0]] != "dot"
-    varying, center, spread = standardize_rows(X, s, scale=scale, center=centered)
+    varying, center, spread = standardize_rows(X, s, scale=scale or expands, center=centered)
     if problem.task == "classification":
         classes = np.unique(y)[1:] if len(np.unique(y)) == 2 else np.unique(y)
         Y = np.where(y[:, None] == classes, 1.0, -1.0)
@@ -325,8 +184,17 @@ def prepare(problem: Draw) -> Prepared:
     groups = np.asarray(problem.options.get("feature_groups", np.arange(p)))[varying]
     groups = np.unique(groups, return_inverse=True)[1]
     costs = np.asarray(problem.options.get("feature_costs", np.ones(p)))[varying]
-    standardized = (X[:, varying] - center) / spread
-    return Prepared(standardized, Y, s, rows, varying, center, spread, *moments, groups, costs)
+    plain = (X[:, varying] - center) / spread
+    data = Prepared(plain, Y, s, rows, varying, center, spread, *moments, groups, costs)
+    if not expands:
+        return data
+    basis = kernels.KERNELS[problem.kernel[0]](**problem.kernel[1]).make_basis(plain, s)
+    # The columns of a group are together as large as one.
+    size = np.sqrt(np.bincount(groups)[groups])
+    found = [basis.curve(j) for j in range(len(varying))]
+    curves = tuple((c.positions, c.table / m) for c, m in zip(found, size, strict=True))
+    sources = np.repeat(np.arange(len(varying)), [table.shape[1] for _, table in curves])
+    return replace(data, X=interpolated(plain, curves), curves=curves, sources=sources)
 
 
 @dataclass(frozen=True)
@@ -338,6 +206,7 @@ class Published:
     C: np.ndarray
     b: np.ndarray
     selected: np.ndarray  # among the columns that vary
+    seen: np.ndarray  # what the kernel sees of these, among all that it sees
     value: float
     rounding: float
 
@@ -346,9 +215,13 @@ def published_model(problem: Draw, model, data: Prepared) -> Published:
     """Return the model of ``weights_``, ``support_vectors_``, ``dual_coef_``, ``intercept_``."""
     weights = model.weights_[data.varying]
     selected = np.flatnonzero(weights)
+    seen = data.functions_of(selected)
     w, C, b = weights[selected], model.dual_coef_, model.intercept_
+    owner = np.arange(len(selected))
+    if data.curves is not None:
+        owner = np.searchsorted(selected, data.sources[seen])
     oracle = Oracle(
-        data.X[:, selected],
+        data.X[:, seen],
         model.support_vectors_,
         data.Y,
         data.s,
@@ -356,13 +229,20 @@ def published_model(problem: Draw, model, data: Prepared) -> Published:
         make_loss(problem.loss[0], next(iter(problem.loss[1].values()), None)),
         problem.options["alpha"],
         problem.options["sparsity"] * data.costs[selected],
-        np.arange(len(selected)),
+        owner,
         problem.options["fit_intercept"],
     )
     # Rows far from the origin lose digits when they are centered.
     lost = 1.0 + np.max(np.abs(data.center / data.scale), initial=0.0)
     return Published(
-        oracle, w, C, b, selected, oracle.value(w, C, b), 50.0 * lost * oracle.rounding(w, C, b)
+        oracle,
+        w,
+        C,
+        b,
+        selected,
+        seen,
+        oracle.value(w, C, b),
+        50.0 * lost * oracle.rounding(w, C, b),
     )
 
 
@@ -375,13 +255,16 @@ def full_problem(problem: Draw, model, data: Prepared, published: Published):
     """
     Z, C = full_centers(problem, model, data, published)
     every = problem.kernel[0] in LINEAR_IN_WEIGHTS and Z.shape[1] == data.X.shape[1]
-    used = np.arange(data.X.shape[1]) if every else published.selected
-    X, weights = data.X[:, used], model.weights_[data.varying][used]
-    Z = X if "centers" not in problem.options else Z if every else Z[:, : len(used)]
+    used = np.arange(len(data.varying)) if every else published.selected
+    seen = data.functions_of(used)
+    X, weights = data.X[:, seen], model.weights_[data.varying][used]
+    Z = X if "centers" not in problem.options else Z if every else Z[:, : len(seen)]
     kept, owner = np.unique(data.groups[used], return_inverse=True)
     costs = np.bincount(data.groups, data.costs)[kept]
     w = np.zeros(len(kept))
     w[owner] = weights
+    if data.curves is not None:
+        owner = owner[np.searchsorted(used, data.sources[seen])]
     name, given = problem.loss[0], next(iter(problem.loss[1].values()), None)
     loss = make_loss("huberized_hinge" if name == "hinge" else name, given)
     options = problem.options
@@ -400,12 +283,12 @@ def full_centers(problem, model, data, published):
         return data.X, C
     given = problem.options["centers"]
     if not isinstance(given, str):
-        Z = data.standardized(given)
+        Z = data.seen(given)
         C = np.zeros((len(Z), published.C.shape[1]))
         C[model.support_vectors_rows_] = published.C
-        return Z if problem.kernel[0] in LINEAR_IN_WEIGHTS else Z[:, published.selected], C
+        return Z if problem.kernel[0] in LINEAR_IN_WEIGHTS else Z[:, published.seen], C
     # Chosen centers are rows: find them by the selected columns, where those tell.
-    Z, X = model.support_vectors_, data.X[:, published.selected]
+    Z, X = model.support_vectors_, data.X[:, published.seen]
     same = (np.abs(Z[:, None, :] - X[None, :, :]) <= 1e-9 * (1.0 + np.abs(X))).all(axis=2)
     told = len(Z) > 0 and Z.shape[1] > 0 and bool((same.sum(axis=1) == 1).all())
     if told and problem.kernel[0] in LINEAR_IN_WEIGHTS:
@@ -433,7 +316,7 @@ def audit(seed: int, index: int) -> Verdict:
             model = problem.fit()
         except Exception as error:  # whatever a fit raises is a finding
             # A sigmoid kernel may be refused, in words, and so may too few centers of a linear one.
-            few = problem.kernel[0] == "linear" and "needs at least" in str(error)
+            few = problem.kernel[0] in ("linear", "additive") and "needs at least" in str(error)
             sigmoid = problem.kernel[0] == "sigmoid"
             verdict.refused = (sigmoid or few) and isinstance(error, ValueError)
             verdict.note("crash", 0.0 if verdict.refused else np.inf, 0.0)
@@ -458,6 +341,9 @@ def judge(problem: Draw, model, verdict: Verdict) -> None:
     slack = published.rounding / max(abs(published.value), 1e-9 * empty)
     verdict.note("empty", relative(published.value - empty, empty, empty), SAME + slack)
     check_prediction(problem, model, data, published, verdict)
+    check_functions(problem, data, verdict)
+    check_effects(problem, model, data, verdict)
+    check_starts(problem, model, empty, verdict)
     check_copies(data, published, verdict)
     if problem.kernel[0] == "sigmoid":
         stationarity, reached = sigmoid_stationarity(problem, model, data, published)
@@ -516,23 +402,28 @@ def largest_diagonal(problem):
     data = prepare(problem)
     rows = data.X
     if not isinstance(problem.options["centers"], str):
-        rows = np.vstack([rows, data.standardized(problem.options["centers"])])
-    form = 0.5 * np.max(np.mean(rows**2, axis=1))
+        rows = np.vstack([rows, data.seen(problem.options["centers"])])
+    count = rows.shape[1] if data.curves is None else data.groups.max() + 1
+    form = 0.5 * np.max(np.sum(rows**2, axis=1)) / count
     return float(profile(*problem.kernel, np.array(form)) ** 2)
 
 
 def check_prediction(problem, model, data, published, verdict):
     """Recompute scores and predictions of the rows and of new ones."""
     rows = np.vstack([problem.X, problem.new_rows])
-    X = data.standardized(rows)[:, published.selected]
+    X = data.seen(rows)[:, published.seen]
     oracle, C, b = published.oracle, published.C, published.b
-    v = published.w if oracle.kernel in LINEAR_IN_WEIGHTS else published.w**2
+    v = published.w[oracle.owner]
+    v = v if oracle.kernel in LINEAR_IN_WEIGHTS else v**2
     K = profile(*problem.kernel, pairs(FORM_OF[oracle.kernel], X, model.support_vectors_) @ v)
     scores = K @ C + b
     # A number of rounding errors of the sum's terms, and what a score needs of digits.
     lost = 1.0 + np.max(np.abs(data.center / data.scale), initial=0.0)
     rounding = 1e4 * np.finfo(float).eps * lost * (np.abs(K) @ np.abs(C) + np.abs(b))
     limit = 1e-9 * max(np.max(np.abs(scores)), np.max(np.abs(data.Y))) + rounding
+    if data.curves is not None:
+        # A quantile between two rows may be either, and its curve is then another by rounding.
+        limit = limit + SEEN * (np.abs(K) @ np.abs(C))
     if problem.task == "regression":
         found = model.predict(rows).reshape(len(rows), -1)
         found = (found - data.target_center) / data.target_scale
@@ -545,6 +436,89 @@ def check_prediction(problem, model, data, published, verdict):
         clear = ranked[:, -1] - ranked[:, -2] > 2.0 * limit.max()
         wrong = float((model.predict(rows) != model.classes_[codes])[clear].any())
     verdict.note("prediction", max(np.max(np.abs(found - scores) / limit), 2.0 * wrong), 1.0)
+    check_subsets(problem, model, rows, 1e-10 * np.max(np.abs(scores)) + rounding, verdict)
+
+
+def check_subsets(problem, model, rows, limit, verdict):
+    """Predict single rows, some rows, and all rows in another order: each is what it was."""
+    whole = scores_of(problem, model, rows)
+    rng = np.random.default_rng(len(rows))
+    one = rng.integers(len(rows))
+    some = np.flatnonzero(rng.random(len(rows)) < 0.5)
+    worst = 0.0
+    for index in ([one], some[:2], some, rng.permutation(len(rows))):
+        if len(index):
+            off = np.abs(scores_of(problem, model, rows[index]) - whole[index])
+            worst = max(worst, float(np.max(off / limit[index])))
+    verdict.note("subsets", worst, 1.0)
+
+
+def scores_of(problem, model, rows):
+    """Return what the model says of rows, numbers in standard deviations of the target."""
+    if problem.task == "classification":
+        return model.decision_function(rows).reshape(len(rows), -1)
+    targets = model._model.targets
+    return (model.predict(rows).reshape(len(rows), -1) - targets.center) / targets.scale
+
+
+def check_functions(problem, data, verdict):
+    """Centered, of unit size, increasing where they must be, equal for values that are equal."""
+    if data.curves is None:
+        return
+    share = data.s / data.s.sum()
+    Z = data.standardized(problem.X[data.rows])
+    worst = 0.0
+    for j, (positions, table) in enumerate(data.curves):
+        unit = 1.0 / np.sqrt(np.bincount(data.groups)[data.groups[j]])
+        phi = data.X[:, data.sources == j] / unit
+        wrong = max(np.max(np.abs(share @ phi)), abs(share @ np.sum(phi**2, axis=1) - 1.0))
+        if problem.kernel[0] == "joint":
+            wrong = max(wrong, np.max(-np.diff(table[:, 0]), initial=0.0))
+        wrong = max(wrong, np.max(-np.diff(positions), initial=0.0))
+        order = np.argsort(Z[:, j])
+        gap, step = np.diff(Z[order, j]), np.abs(np.diff(phi[order], axis=0)).max(axis=1)
+        tied = (gap > 0) & (gap <= EQUAL)
+        wrong = max(wrong, 1e-7 / APART * np.max(step[tied], initial=0.0))
+        worst = np.nan if not np.isfinite(table).all() else max(worst, wrong)
+    verdict.note("functions", worst, 1e-7)
+
+
+def check_effects(problem, model, data, verdict):
+    """Compare effects and shares with their definition over the rows, by the rows' weights."""
+    if problem.kernel[0] not in ("additive", "anova") or not model.weights_.any():
+        return
+    rows = problem.X[data.rows]
+    constant, effects = model.effect_values(rows)
+    shares = {e.names: e.share for e in model.effects()}
+    share = data.s / data.s.sum()
+    scale = np.maximum(data.target_scale, 1e-300)
+    total = constant + sum(effects.values())
+    scores = scores_of(problem, model, rows) * scale + data.target_center
+    deviations = (scores - share @ scores) / scale
+    variance = np.sum(share @ deviations**2)
+    size = np.sqrt(variance) + max(np.max(np.abs(v / scale)) for v in effects.values())
+    wrong = np.max(np.abs((total - scores) / scale)) / size
+    for names, values in effects.items():
+        wrong = max(wrong, np.max(np.abs(share @ values / scale)) / size)
+        if variance > 1e-12 * size**2:
+            direct = np.sum(share @ (values / scale * deviations)) / variance
+            off = abs(direct - shares[names]) / max(1.0, (size**2) / variance)
+            wrong = max(wrong, off)
+    if variance > 1e-12 * size**2:
+        wrong = max(wrong, abs(sum(shares.values()) - 1.0) / max(1.0, size**2 / variance))
+    verdict.note("effects", wrong, 1e-7)
+
+
+def check_starts(problem, model, empty, verdict):
+    """Every start has a name and a course, and none of them ended below the fit."""
+    names = [name for name, _ in model.starts_]
+    wrong = float(not names or len(set(names)) < len(names))
+    ends = [history[-1] for _, history in model.starts_ if len(history)]
+    wrong = max(wrong, float(len(ends) < len(names)))
+    if problem.loss[0] != "hinge" and ends:
+        # A model that is no better than the empty one is replaced by it.
+        wrong = max(wrong, relative(model.objective_ - min(ends), model.objective_, empty))
+    verdict.note("starts", wrong, SAME)
 
 
 def check_copies(data, published, verdict):
@@ -553,11 +527,11 @@ def check_copies(data, published, verdict):
     if not oracle.squared or len(w) < 2:
         return
     alone = np.bincount(data.groups)[data.groups[published.selected]] == 1
-    gains = [0.0]
+    gains, across = [0.0], oracle.across @ np.eye(len(w))[oracle.owner]
     for i in np.flatnonzero(alone):
         for j in np.flatnonzero(alone[:i]):
-            gap = np.abs(oracle.across[:, :, i] - oracle.across[:, :, j])
-            if np.max(gap, initial=0.0) > 1e-9 * (1.0 + np.max(np.abs(oracle.across), initial=0)):
+            gap = np.abs(across[:, :, i] - across[:, :, j])
+            if np.max(gap, initial=0.0) > 1e-9 * (1.0 + np.max(np.abs(across), initial=0)):
                 continue
             radius = np.hypot(w[i], w[j])
             most = min(radius, 1.0)
@@ -610,7 +584,11 @@ def check_descent(problem, model, data, published, ridge, verdict):
     # Of several minimizers one gives a bound of the derivative at a weight of zero: if that
     # goes down, so does the objective.
     residual = kkt_of(w, oracle.gradient(w, *fitted), scale)
-    if not verdict.exact and not oracle.squared and (oracle.kernel == "linear" or not w.any()):
+    if (
+        not verdict.exact
+        and not oracle.squared
+        and (oracle.kernel in ("linear", "additive") or not w.any())
+    ):
         w = np.maximum(w, LIFT)
     lowest = descend(oracle, w, fitted, ridge, base, scale)
     descent = relative(base - lowest - published.rounding, base, scale)

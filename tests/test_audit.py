@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from kernelknife import KnifeClassifier, KnifeRegressor
+from kernelknife import KnifeClassifier, KnifeRegressor, kernels, losses
 from kernelknife.losses import HuberizedHinge
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
@@ -38,6 +38,10 @@ LIMITS = {
     "descent": 0.005,
     "copies": 0.0,
     "prediction": 0.0,
+    "subsets": 0.0,
+    "functions": 0.0,
+    "effects": 0.0,
+    "starts": 0.0,
     "weights": 0.0,
     "crash": 0.0,
 }
@@ -63,10 +67,33 @@ def test_a_draw_is_the_same_every_time(audit):
     assert not np.array_equal(audit.draw(3, 6).X, first.X)
 
 
+def test_every_kernel_and_every_loss_is_drawn(audit):
+    drawn = [audit.draw(0, index) for index in range(400)]
+    assert {problem.kernel[0] for problem in drawn} == set(kernels.KERNELS)
+    known = {name for name, loss in losses.LOSSES.items() if not loss.target}
+    assert {problem.loss[0] for problem in drawn} == known
+
+
+# Draws of a convex kernel on so few given centers that a weight of zero has no derivative: all but
+# the last ended 1 to 12 % above a local descent.
+FEW_CENTERS = (768, 2578, 2800, 3563, 4950, 972)
+
+
+@pytest.mark.parametrize("index", FEW_CENTERS)
+def test_weights_that_left_on_few_centers_are_tried_again(audit, index):
+    problem = audit.draw(0, index)
+    assert problem.kernel[0] == "additive"
+    assert len(problem.options["centers"]) < problem.X.shape[0]
+    verdict = audit.audit(0, index)
+    assert not verdict.failed["descent"]
+
+
 def oracle_of(audit, problem, rng):
     """Return the audit's objective of a drawn problem's data, and some weights."""
     data = audit.prepare(problem)
     kept, owner = np.unique(data.groups, return_inverse=True)
+    if data.curves is not None:
+        owner = owner[data.sources]
     rows = data.X if "centers" not in problem.options else data.X[: len(data.X) // 2].copy()
     parameter = next(iter(problem.loss[1].values()), None)
     name = "huberized_hinge" if problem.loss[0] == "hinge" else problem.loss[0]
@@ -78,7 +105,7 @@ def oracle_of(audit, problem, rng):
     return oracle, rng.uniform(0.1, 0.4, size=len(kept))
 
 
-@pytest.mark.parametrize("index", range(12))
+@pytest.mark.parametrize("index", range(24))
 def test_the_judge_differentiates_rightly(audit, rng, central_difference, index):
     """The audit's envelope gradient agrees with differences of its own minima."""
     problem = audit.draw(9, index)
