@@ -18,6 +18,7 @@ from kernelknife.app.messages import Hint, as_code, plain_number
 __all__ = [
     "KERNELS",
     "LOSSES",
+    "NESTED",
     "ColumnOptions",
     "ExploreOptions",
     "PathOptions",
@@ -35,12 +36,13 @@ __all__ = [
     "printed",
 ]
 
-# Importing the kernels and losses would make help slow, so their names are repeated here. A test
-# compares them.
+# Importing what has these names would make help slow, so they are repeated here. A test compares
+# them.
 KERNELS = (
     *("linear", "additive", "anova", "rbf", "joint", "polynomial", "laplace", "matern"),
     *("rational_quadratic", "sigmoid"),
 )
+NESTED = ("others", "full")
 LOSSES = ("squared", "huber", "squared_hinge", "huberized_hinge", "hinge", "logistic")
 # What a function is called on the command line.
 COMMANDS = {"save_model": "`kernelknife select --save`"}
@@ -164,6 +166,11 @@ class SearchOptions:
         "min", "Least error, or fewest columns within one standard error.", choices=("min", "1se")
     )
     folds: Any = option(None, "Number of folds; 5, split twice below 200 rows.", kind=int, low=2)
+    nested: str = option(
+        "others",
+        "Errors of what the other folds select, or of searches inside every fold (longer).",
+        choices=NESTED,
+    )
     n_centers: int | str = option(
         "auto",
         "Nystrom centers (0: exact; default: chosen from the number of rows).",

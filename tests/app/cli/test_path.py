@@ -19,6 +19,8 @@ def test_path(call, table, tmp_path):
     code, out, _ = call("path", table, "-t", "y", "--points", 5, "--json")
     answer = json.loads(out)
     assert answer["ranking"][0] == answer["relevance"][0] == "x0"
+    assert answer["searched_products"] == {"pairs": 90, "triples": 90}
+    assert "Products of" not in out
 
 
 def test_relevance_stands_beside_the_elimination_order_and_is_explained(call, tmp_path):

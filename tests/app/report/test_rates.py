@@ -10,10 +10,8 @@ def test_nothing_is_written_where_nothing_was_asked():
     assert rate_piece(None) == rate_heads(None) == rate_cells(None, "a") == ""
 
 
-def test_the_sentence_stands_on_the_page_and_names_are_escaped():
-    piece = rate_piece(RATES)
-    assert "keeps 1 column: &lt;a&gt;" in piece
-    assert "<a>" not in piece
+def test_the_rate_is_explained_and_has_two_columns_in_the_table():
+    assert "Every random half-sample of the rows" in rate_piece(RATES)
     assert "selected in half-samples (of 100)" in rate_heads(RATES)
     assert "q-value" in rate_heads(RATES)
     assert rate_cells(RATES, "<a>") == "<td>93 %</td><td>0.012</td>"
@@ -22,4 +20,4 @@ def test_the_sentence_stands_on_the_page_and_names_are_escaped():
 def test_knockoffs_have_draws():
     rates = ErrorRate("knockoffs", {}, 20, 0.1, "Nothing is selected.")
     assert "draws of knockoffs (of 20)" in rate_heads(rates)
-    assert "Nothing is selected." in rate_piece(rates)
+    assert "compared with its knockoffs" in rate_piece(rates)

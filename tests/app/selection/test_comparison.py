@@ -1,10 +1,9 @@
 """Whether a model is better than the baseline."""
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.dummy import DummyRegressor
 from sklearn.kernel_ridge import KernelRidge
@@ -15,7 +14,8 @@ from sklearn.preprocessing import StandardScaler
 from kernelknife import KnifeRegressor
 from kernelknife.app.report import build_report
 from kernelknife.app.selection import select_features
-from kernelknife.app.selection.comparison import SelectedModel, advantage_over_baseline
+from kernelknife.app.selection.comparison import advantage_over
+from kernelknife.app.tables import TableError
 
 
 def test_the_baseline_is_tested_on_the_same_folds(selection, frame):
@@ -74,7 +74,7 @@ def test_a_number_of_columns_is_fitted_to_all_rows():
     # As the folds that judge it, it keeps the penalty that leaves so many columns.
     assert asked.weighting == "penalized"
     assert asked.asked
-    assert "The second is nested: every fold tests what the other" in build_report(asked)
+    assert "The second is nested, so that selecting among many" in build_report(asked)
 
 
 def test_a_penalty_that_is_given_means_in_the_folds_what_the_chosen_one_meant():
@@ -108,13 +108,12 @@ def test_an_advantage_is_a_share_of_the_error_of_the_baseline():
     """Errors of skewed targets differ between folds, for the model and for the baseline alike."""
     splits = [(np.arange(80), np.arange(80, 100))] * 5
     baseline = np.array([1.0, 40.0, 3.0, 2.0, 9.0])
-    selected = SelectedModel(None, 0.04 * baseline, np.zeros(1), [])
-    advantage = advantage_over_baseline(baseline, selected, splits)
+    advantage = advantage_over(baseline, 0.04 * baseline, splits)
     assert advantage.mean == pytest.approx(0.96)
     assert advantage.spread == pytest.approx(0.0, abs=1e-12)
     # As good as the baseline: the standard error of the difference, by Nadeau and Bengio.
     errors = np.array([1.5, 39.5, 3.2, 2.2, 8.6])
-    none = advantage_over_baseline(baseline, replace(selected, errors=errors), splits)
+    none = advantage_over(baseline, errors, splits)
     assert none.mean == pytest.approx(0.0)
     expected = (errors - baseline).std(ddof=1) * np.sqrt(1 / 5 + 20 / 80) / baseline.mean()
     assert none.spread == pytest.approx(expected)
@@ -128,3 +127,31 @@ def test_a_skewed_number_that_is_predicted_well_is_a_finding():
     selection = select_features(frame, "count", kernel="additive", alpha=0.1, folds=5)
     assert selection.better
     assert selection.in_tier("stable") == ["a"]
+
+
+def test_searches_inside_the_folds_are_announced_and_give_the_errors():
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame(rng.normal(size=(60, 4)), columns=list("abcd"))
+    frame["y"] = np.sin(2 * frame["a"]) + 0.3 * rng.normal(size=60)
+    options = {"kernel": ["linear", "rbf"], "alpha": 0.3, "folds": 3, "n_jobs": 1}
+    notes, short = [], []
+    full = select_features(frame, "y", nested="full", announce=notes.append, **options)
+    plain = select_features(frame, "y", announce=short.append, **options)
+    assert "on 3 folds of 60 rows, with 3 searches inside the folds, about 24 paths" in notes[-1]
+    assert "on 3 folds of 60 rows, about 6 paths" in short[-1]
+    # The oracle: the same search of the training rows of each fold alone.
+    X, y = frame[list("abcd")].to_numpy(), frame["y"].to_numpy()
+    expected = []
+    for train, test in full.search.splits_:
+        inner = clone(full.search).set_params(nested="others")
+        model = inner.fit(X[train], y[train])
+        expected.append(np.mean((model.predict(X[test]) - y[test]) ** 2))
+    assert full.error.mean == pytest.approx(np.mean(expected))
+    assert full.selected == plain.selected
+    assert full.to_json()["error"]["nested"] == "full"
+    page = build_report(full)
+    assert "what a whole search of its training rows selects, which leaves no optimism" in page
+    assert "a little optimism is left" in build_report(plain)
+    assert full.settings.nested == "full"
+    with pytest.raises(TableError, match="for penalties that cross-validation selects"):
+        select_features(frame, "y", nested="full", n_features=2)

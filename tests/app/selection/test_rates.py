@@ -106,11 +106,12 @@ def test_sentences_count_and_name():
     }
     rate = ErrorRate("knockoffs", columns, 20, 0.1, "")
     assert rate.sentence == (
-        "Knockoffs keep 2 columns: b, a. At most 10 % of them are expected to be false."
+        "Knockoffs keep 2 of 3 columns: b, a. At most 10 % of them are expected to be false."
     )
     rate = ErrorRate("stability", {"a": columns["a"]}, 100, 0.98, "")
     assert rate.sentence == (
-        "Stability selection keeps 1 column: a. At most 0.98 of them are expected to be false."
+        "Stability selection keeps 1 of 1 columns: a. At most 0.98 of them are expected to be "
+        "false."
     )
 
 

@@ -16,6 +16,8 @@ from kernelknife.app.selection import (
     headline,
     select_features,
 )
+from kernelknife.app.selection.rates import ColumnRate, ErrorRate
+from kernelknife.app.selection.verdict import tier_of
 from kernelknife.kernels import RBF, Additive
 
 
@@ -29,13 +31,29 @@ MIXED = features(("a", 0.5, 1.0), ("b", 0.4, 0.0), ("c", 0.3, 0.6), ("d", 0.0, 0
 
 @pytest.fixture(scope="module")
 def sure(selection):
-    """A selection that is clearly better than the baseline."""
-    return replace(selection, advantage=Score(0.9, 0.01))
+    """A selection that is clearly better than the baseline; all columns together are not."""
+    return replace(selection, advantage=Score(0.9, 0.01), full_advantage=Score(0.0, 0.01))
+
+
+def with_rate(selection, *kept):
+    """Return the selection with an error rate that keeps some of its columns."""
+    columns = {
+        feature.name: ColumnRate(0.9, 0.02, feature.name in kept) for feature in selection.features
+    }
+    return replace(selection, rates=ErrorRate("stability", columns, 100, 0.8, "No column is kept."))
+
+
+def equal_weights(selection):
+    """Return the selection as if the folds had preferred all columns with equal weights."""
+    model = copy(selection.model).set_params(learn_weights=False)
+    every = features(*((feature.name, 0.5, 1.0) for feature in selection.features))
+    return replace(selection, model=model, features=every)
 
 
 def test_a_column_in_hardly_any_fold_is_no_finding(sure):
     """The gene table of the first hour: weight 0.40 in no fold, and weight 0 in half of them."""
-    assert [feature.tier for feature in MIXED] == ["stable", "unstable", *["uncertain"] * 2, ""]
+    tiers = [tier_of(feature.selected, feature.frequency) for feature in MIXED]
+    assert tiers == ["stable", "unstable", *["uncertain"] * 2, ""]
     mixed = replace(sure, features=MIXED)
     assert headline(mixed) == (
         "1 of 5 columns matters for height: a. 2 more are uncertain: c, d. 1 is in the model but "
@@ -53,13 +71,20 @@ def test_without_a_stable_column_nothing_is_said_to_matter(sure):
     assert "matter" not in headline(unsure)
     assert "none of the 4 columns is selected in most folds" in headline(unsure)
     noise = replace(unsure, advantage=Score(0.01, 0.02))
-    assert headline(noise).startswith("No sure finding for height. The best guess is c, d of 4")
+    assert headline(noise) == (
+        "No sure finding: nothing here clearly predicts height. The best guess is c, d of 4 "
+        "columns."
+    )
+    worse = replace(unsure, advantage=Score(-0.03, 0.02))
+    assert headline(worse) == (
+        "Nothing here predicts height: no column helps more than chance would."
+    )
     nothing = replace(sure, features=MIXED[3:])
-    assert headline(nothing).startswith("No column helps to predict height")
+    assert headline(nothing).startswith("Nothing here predicts height")
     # Whose penalty that was is another matter.
     given = replace(nothing, settings=replace(nothing.settings, sparsity=1e6))
     assert headline(given) == "No column is left at the penalty that was given for height."
-    lost = replace(given, full_error=Score(0.01, 0.0))
+    lost = replace(given, full_error=Score(0.01, 0.0), full_advantage=Score(0.9, 0.01))
     assert "All columns together predict better than none" in " ".join(find_warnings(lost))
 
 
@@ -95,7 +120,9 @@ def test_warnings(sure):
     close = said(advantage=Score(0.01, 0.02))
     assert "save 1 % +- 2 % of the error of the baseline, which is not clearly more" in close
     assert "but not on the rows held out" in said(held_out=HeldOut(2.0, 1.0, 9))
-    losing = said(error=Score(0.217, 0.02), full_error=Score(0.084, 0.01))
+    losing = said(
+        error=Score(0.217, 0.02), full_error=Score(0.084, 0.01), full_advantage=Score(0.9, 0.01)
+    )
     assert "All columns together predict better" in losing
     assert "0.084 against 0.217" in losing
     # Where all columns are no better than the baseline either, none of them is missed.
@@ -127,12 +154,67 @@ def test_a_rare_class_that_is_mostly_missed_is_said(sure):
 
 def test_a_model_of_all_columns_is_no_selection(sure):
     """Where all columns with equal weights do best, none of them is a finding."""
-    search = Search([0.1, 0.2, 0.8, 0.9, 0.5, 0.6])
-    search.splits_ = sure.search.splits_
-    kept = replace(sure, search=search, model=Model(0.3, learn_weights=False))
+    kept = equal_weights(sure)
     assert kept.keeps_all
     assert headline(kept).startswith("No selection: all 6 columns with equal weights predict")
-    assert "matter" in headline(replace(kept, model=Model(0.3)))
+    assert not kept.verdict.tiers, "equal weights say nothing about a single column"
+    assert "matter" in headline(replace(kept, model=sure.model))
+
+
+def test_no_column_has_a_tier_where_nothing_predicts(sure):
+    """Seven of nineteen reports on noise listed stable columns, one of them 200."""
+    noise = replace(sure, features=MIXED, advantage=Score(0.01, 0.02))
+    answer = noise.to_json()
+    assert not noise.verdict.tiers
+    assert answer["stable"] == answer["uncertain"] == answer["unstable"] == []
+    assert {feature["tier"] for feature in answer["features"]} == {""}
+    assert answer["verdict"] == {
+        "finding": False,
+        "decided_by": "prediction",
+        "sentence": headline(noise),
+    }
+    page = build_report(noise)
+    assert 'class="tier' not in page.replace("tier.", "")
+    assert "The model that was fitted all the same" in page
+    assert "everything that was found to matter" not in page
+
+
+def test_all_columns_predict_better_only_where_they_beat_the_baseline(sure):
+    """Said of pure noise where 1.38 +- 0.11 met a constant's 1.41 +- 0.10."""
+    noise = replace(equal_weights(sure), advantage=Score(0.02, 0.05))
+    assert headline(noise) == "No sure finding: nothing here clearly predicts height."
+    worse = replace(noise, advantage=Score(-0.02, 0.05))
+    assert headline(worse).startswith("Nothing here predicts height")
+    for answer in (noise, worse):
+        assert "lower error than every" not in answer.model_in_words
+        assert "shorter list" not in build_report(answer)
+    # A short list that fails beside all columns that do not is said as it is.
+    many = replace(sure, advantage=Score(0.01, 0.05), full_advantage=Score(0.4, 0.05))
+    assert headline(many).startswith("No selection: all 6 columns with equal weights predict")
+    assert not many.verdict.finding
+    assert not many.verdict.tiers
+
+
+@pytest.mark.parametrize("gain", [0.9, 0.01, 0.0, -0.2])
+@pytest.mark.parametrize("kept", [("a", "c"), ()])
+def test_an_error_rate_that_was_asked_for_decides(sure, gain, kept):
+    mixed = replace(sure, features=MIXED, advantage=Score(gain, 0.02))
+    rated = with_rate(mixed, *kept)
+    verdict, answer = rated.verdict, headline(rated)
+    assert (verdict.decided_by, verdict.finding) == ("stability", bool(kept))
+    assert dict(verdict.tiers) == dict.fromkeys(kept, "kept")
+    first = "Stability selection keeps 2 of 5 columns for height: a, c." if kept else "No column is"
+    assert answer.startswith(first)
+    # Everything else is evidence beside it: no second verdict, and no tier of the folds.
+    said = " ".join([answer, *find_warnings(rated)])
+    assert "Beside it, in cross-validation the columns that it selects" in said
+    for words in ("finding", "matter", "hint"):
+        assert words not in said
+    page = build_report(rated)
+    assert page.count('<span class="tier kept">') == len(kept)
+    assert page.count('<span class="tier ') == len(kept)
+    assert page.count('class="lead"') == 1
+    assert rated.to_json()["verdict"]["finding"] == bool(kept)
 
 
 class Search:

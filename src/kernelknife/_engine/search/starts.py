@@ -30,6 +30,7 @@ __all__ = [
     "product_rows",
     "product_weights",
     "relax",
+    "rows_for_products",
     "scaled_weights",
     "solve_from",
     "surrogate_weights",
@@ -239,8 +240,13 @@ def product_rows(problem: Problem) -> dict[int, int]:
     """Return in how many rows products of two and of three columns are searched, or 0."""
     has_effects = problem.kernel.order > 0
     p = problem.n_weights if has_effects else problem.n_columns
-    most = min(PRODUCT_ROWS, problem.n_rows)
-    return {order: min(most, affordable_rows(p, problem.n_outputs, order)) for order in (2, 3)}
+    return rows_for_products(problem.n_rows, p, problem.n_outputs)
+
+
+def rows_for_products(n_rows: int, n_columns: int, n_outputs: int) -> dict[int, int]:
+    """Return the same from the numbers of rows, columns and targets alone."""
+    most = min(PRODUCT_ROWS, n_rows)
+    return {order: min(most, affordable_rows(n_columns, n_outputs, order)) for order in (2, 3)}
 
 
 def make_starts(problem: Problem, settings: StartSettings | None = None) -> list[Start]:

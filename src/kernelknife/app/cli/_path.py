@@ -12,6 +12,7 @@ from kernelknife._utils.optional import import_optional
 from kernelknife.app.cli.console import busy, out, print_json, print_note, print_table
 from kernelknife.app.cli.files import check_outputs, print_places, writing
 from kernelknife.app.options import TableOptions
+from kernelknife.app.selection.products import products_as_json, products_in_words
 from kernelknife.app.tables import TableEncoder, make_table, read_table
 from kernelknife.inspection.displays import WeightPathDisplay
 
@@ -70,9 +71,13 @@ def path(data, columns, options, reading, *, csv, plot, json):
     if plot is not None:
         _draw(plot, names, result.sparsities, weights, ranking)
     if json:
-        _print_json(names, result.sparsities, weights, ranking, relevance)
+        products = products_as_json(result.searched_products)
+        _print_json(names, result.sparsities, weights, ranking, relevance, products)
         return
     _print_table(names, result.sparsities, weights, ranking, relevance)
+    unsearched = products_in_words(result.searched_products, len(X))
+    if unsearched:
+        out.print(f"\n{unsearched}")
     print_places(Table=csv, Picture=plot)
 
 
@@ -87,12 +92,13 @@ def _write_weights(csv, names, sparsities, weights):
         write_file(csv, frame.to_csv(index=False))
 
 
-def _print_json(names, sparsities, weights, ranking, relevance):
+def _print_json(names, sparsities, weights, ranking, relevance, products):
     """Print the path as one JSON object."""
     content = {
         "ranking": [names[j] for j in np.argsort(ranking, kind="stable")],
         "relevance": [names[j] for j in np.argsort(relevance, kind="stable")],
         "sparsities": sparsities.tolist(),
+        "searched_products": products,
         "weights": {name: weights[:, j].tolist() for j, name in enumerate(names)},
     }
     print_json(content)

@@ -19,7 +19,8 @@ from kernelknife.app.cli.progress import fold_bar
 from kernelknife.app.options import ReadOptions, SelectOptions
 from kernelknife.app.report import build_report
 from kernelknife.app.report.substitutes import best_substitute
-from kernelknife.app.selection import TIERS, find_warnings, headline, select_features
+from kernelknife.app.selection import find_warnings, headline, select_features
+from kernelknife.app.selection.verdict import KEPT, TIERS
 from kernelknife.app.storage import save_model
 from kernelknife.app.tables import read_table
 
@@ -50,7 +51,7 @@ def select(data, options, reading, *, report, save, json, cluster):
     Returns
     -------
     int
-        The exit status: 0 if the selected columns predict better than the baseline, else 1.
+        The exit status: 0 if there is a finding, else 1.
     """
     check_outputs(report, save, inputs=[data])
     with _on_cluster(cluster):
@@ -66,7 +67,7 @@ def select(data, options, reading, *, report, save, json, cluster):
     else:
         print_selection(selection)
     print_places(Report=report, Model=save)
-    return 0 if selection.better else 1
+    return 0 if selection.verdict.finding else 1
 
 
 def _run_selection(frame, options):
@@ -99,21 +100,21 @@ def print_selection(selection):
     for warning in find_warnings(selection):
         out.print(f"Note: {as_line(warning)}")
     out.print(f"{as_line(headline(selection))}\n")
-    if selection.rates is not None:
-        out.print(f"{selection.rates.sentence}\n")
     shown = _shown_features(selection)
     if shown:
         heads, rows = _column_rows(selection, shown)
-        print_table(heads, rows, numeric=(2, 3))
+        if not selection.verdict.tiers:
+            out.print("The columns of the model with the least error, which is no finding:")
+        print_table(heads, rows, numeric=(heads.index("weight"), heads.index("in folds")))
         out.print()
-    if selection.interactions:
+    if selection.interactions and selection.verdict.better:
         pairs = [
             (" and ".join(together.names), f"{100 * together.share:.1f} %")
             for together in selection.interactions
         ]
         print_table(("acting together", "of the variance"), pairs, numeric=(1,))
         out.print()
-    out.print(f"{selection.model_in_words}\n")
+    out.print(f"{' '.join([selection.model_in_words, selection.products_in_words]).rstrip()}\n")
     print_table(
         (selection.error_name, "mean", "standard error"), _error_rows(selection), numeric=(1, 2)
     )
@@ -126,23 +127,32 @@ def print_selection(selection):
 
 
 def _shown_features(selection):
-    """Return the columns that the model or the folds use, and those kept at an error rate."""
-    kept = set() if selection.rates is None else set(selection.rates.selected)
-    shown = [feature for feature in selection.features if feature.tier or feature.name in kept]
-    order = {tier: i for i, tier in enumerate((*TIERS, ""))}
-    return sorted(shown, key=lambda feature: order[feature.tier])
+    """Return the columns that have a tier or are in the model, those with a tier first.
+
+    A model of all columns with equal weights has nothing to show.
+    """
+    tiers = selection.verdict.tiers
+    order = {tier: i for i, tier in enumerate((KEPT, *TIERS, ""))}
+    in_model = [] if selection.keeps_all else selection.selected
+    shown = [one for one in selection.features if one.name in tiers or one.name in in_model]
+    return sorted(shown, key=lambda feature: order[tiers.get(feature.name, "")])
 
 
 def _column_rows(selection, features):
-    """Return heads and rows of the table of columns."""
-    heads = ["column", "how sure", "weight", "in folds", "could be replaced by"]
+    """Return heads and rows of the table of columns.
+
+    A model that does not predict has no substitutes worth naming, and its columns have no tier.
+    """
+    tiers, better = selection.verdict.tiers, selection.verdict.better
+    heads = ["column", *(["how sure"] if tiers else []), "weight", "in folds"]
+    heads += ["could be replaced by"] if better else []
     rows = [
         [
             feature.name,
-            feature.tier,
+            *([tiers.get(feature.name, "")] if tiers else []),
             number(feature.weight),
             frequency(feature.frequency),
-            best_substitute(selection.substitutes, feature.name),
+            *([best_substitute(selection.substitutes, feature.name)] if better else []),
         ]
         for feature in features
     ]

@@ -103,6 +103,7 @@ def select(
     """Find which columns of a table matter for one of them.
 
     The exit status is 0 if the selected columns predict better than the baseline, and 1 if not.
+    With --stability or --fdr it is 0 if that keeps a column.
     """
     from kernelknife.app.cli import _select
 

@@ -6,7 +6,7 @@ from itertools import count
 
 from kernelknife.inspection.displays import spread_labels
 
-__all__ = ["figure", "json_text", "label_places", "percent", "shorten", "unique_id"]
+__all__ = ["figure", "json_text", "label_places", "percent", "shorten", "tier_pill", "unique_id"]
 
 _numbers = count(1)
 
@@ -28,6 +28,11 @@ def shorten(name: object, limit: int = 22) -> str:
     """Return a name of at most ``limit`` characters; an ellipsis stands for the rest."""
     text = str(name)
     return text if len(text) <= limit else text[: limit - 1] + "\N{HORIZONTAL ELLIPSIS}"
+
+
+def tier_pill(tier: str) -> str:
+    """Return how sure a column is as a pill, nothing for a column without a tier."""
+    return f'<span class="tier {tier}">{tier}</span>' if tier else ""
 
 
 def figure(svg: str, caption: str) -> str:

@@ -18,7 +18,6 @@ from kernelknife.app.report.pieces import (
     together_piece,
 )
 from kernelknife.app.report.question import question_piece, snippet_piece
-from kernelknife.app.report.rates import rate_piece
 from kernelknife.app.report.substitutes import substitutes_piece
 from kernelknife.app.report.verdict import verdict_piece
 from kernelknife.app.selection.comparison import to_errors
@@ -29,12 +28,22 @@ __all__ = ["build_fragment", "build_report", "html_page", "path_fragment"]
 
 ABOUT_WEIGHTS = (
     "The weight is how much of a column the model uses, between 0 and 1; it is no measure of how "
-    "large an effect is. A stable column is used by the model and selected in at least four of "
-    "five folds, so that it does not depend on a few rows. An uncertain column is selected in at "
-    "least two of five. An unstable one is used by the model, but fewer folds select it: it is "
-    "probably an accident, and no finding. Folds share most of their rows, so none of this is a "
-    "proof. Of columns that carry the same information, one may stand for the others. The "
-    "elimination order is 1 for the column that leaves last as the penalty rises."
+    "large an effect is. Of columns that carry the same information, one may stand for the others. "
+    "The elimination order is 1 for the column that leaves last as the penalty rises."
+)
+ABOUT_TIERS = (
+    "A stable column is used by the model and selected in at least four of five folds, so that it "
+    "does not depend on a few rows. An uncertain column is selected in at least two of five. An "
+    "unstable one is used by the model, but fewer folds select it: it is probably an accident, and "
+    "no finding. Folds share most of their rows, so none of this is a proof. "
+)
+ABOUT_KEPT = (
+    "The columns that are kept at the error rate that was asked for are marked; weights and folds "
+    "of the model that cross-validation selected stand beside them. "
+)
+NO_FINDING = (
+    "These pieces describe the model with the least error in the folds. It does not clearly "
+    "predict better than the baseline: what they show may be chance."
 )
 ABOUT_COUNTS = (
     "The fewest columns whose error is within one standard error of the least are often as good "
@@ -173,12 +182,45 @@ def _fragment(body):
 
 
 def _body(selection, source, reading, command):
-    """Return all pieces of the report, each under its heading."""
-    pairs, jittered = pairs_piece(selection.table, selection.selected)
+    """Return all pieces of the report; those on a model that predicts nothing are folded away."""
     spell = in_command if command else in_python
-    substitutes = substitutes_piece(selection.substitutes)
-    sections = [
-        ("How sure", ABOUT_WEIGHTS, _features(selection)),
+    columns = ("How sure", _about_columns(selection), _features(selection))
+    model = _model_sections(selection)
+    # What a rate keeps is a finding, whatever the model predicts.
+    first = [columns] if selection.verdict.better or selection.rates else []
+    rest = model if first else [columns, *model]
+    parts = [verdict_piece(selection, spell), *_under_headings(first)]
+    if selection.verdict.better:
+        parts += _under_headings(rest)
+    else:
+        parts += [
+            "<details><summary>The model that was fitted all the same</summary>",
+            f"<p>{NO_FINDING}</p>",
+            *_under_headings(rest),
+            "</details>",
+        ]
+    question = [
+        ("What was asked", "", question_piece(selection, source, spell)),
+        ("To do it again", "", snippet_piece(selection, source, reading, command=command)),
+    ]
+    return "\n".join(part for part in [*parts, *_under_headings(question)] if part)
+
+
+def _under_headings(sections):
+    """Return pieces under their headings; a selection without columns has no effects, no pairs."""
+    parts = []
+    for heading, about, piece in sections:
+        if piece:
+            parts += [f"<h2>{heading}</h2>", f"<p>{about}</p>" if about else "", piece]
+    return parts
+
+
+def _model_sections(selection):
+    """Return heading, explanation and piece of everything that describes the selected model."""
+    pairs, jittered = pairs_piece(selection.table, selection.selected)
+    better = selection.verdict.better
+    substitutes = substitutes_piece(selection.substitutes) if better else ""
+    return [
         (
             "Which classes are told apart",
             _about_classes(selection),
@@ -195,15 +237,14 @@ def _body(selection, source, reading, command):
             ABOUT_PAIRS + (ABOUT_JITTER if jittered else ""),
             pairs,
         ),
-        ("What was asked", "", question_piece(selection, source, spell)),
-        ("To do it again", "", snippet_piece(selection, source, reading, command=command)),
     ]
-    parts = [verdict_piece(selection, spell), rate_piece(selection.rates)]
-    for heading, about, piece in sections:
-        # A selection without columns has no effects and no pairs.
-        if piece:
-            parts += [f"<h2>{heading}</h2>", f"<p>{about}</p>" if about else "", piece]
-    return "\n".join(part for part in parts if part)
+
+
+def _about_columns(selection):
+    """Return how to read the table of columns."""
+    if not selection.verdict.tiers:
+        return ABOUT_WEIGHTS
+    return (ABOUT_TIERS if selection.rates is None else ABOUT_KEPT) + ABOUT_WEIGHTS
 
 
 def _about_classes(selection):
@@ -229,7 +270,7 @@ def _about_paths(selection):
     if selection.asked:
         why = "is of the model that was asked for, fitted anew on every fold"
     else:
-        why = "is nested: every fold tests the model that the other folds select"
+        why = f"is nested: {selection.nested_in_words}"
     return (
         f"{ABOUT_PATHS} The slider shows plain means over the folds, {shown} at the selected "
         f"penalty; the error at the top, {first}, {why}."
@@ -246,7 +287,8 @@ def _together(selection):
 
 def _features(selection):
     """Return the table of columns."""
-    return feature_table(selection.features, len(selection.search.splits_), selection.rates)
+    n_folds, tiers = len(selection.search.splits_), selection.verdict.tiers
+    return feature_table(selection.features, tiers, n_folds, selection.rates)
 
 
 def _fold_errors(selection):

@@ -4,16 +4,17 @@ Each function reads results and returns HTML.
 """
 
 import itertools
+from functools import partial
 from html import escape
 
 import numpy as np
 
 from kernelknife._utils.formatting import number
-from kernelknife.app.report.elements import figure, label_places, percent, shorten
+from kernelknife.app.report.elements import figure, label_places, percent, shorten, tier_pill
 from kernelknife.app.report.rates import rate_cells, rate_heads
 from kernelknife.app.report.svg import COLORS, SHADES, Axis, Chart
-from kernelknife.app.selection import TIERS
 from kernelknife.app.selection.comparison import to_errors
+from kernelknife.app.selection.verdict import KEPT, TIERS
 from kernelknife.inspection.curves import cv_curves
 from kernelknife.inspection.displays import log_positions
 
@@ -37,49 +38,54 @@ OTHERS = "gray"  # color of everything for which no color of its own is left
 MARGIN = 0.08  # room above and below the values of a chart, as a share of their range
 
 
-def feature_table(features, n_folds, rates=None) -> str:
+def feature_table(features, tiers, n_folds, rates=None) -> str:
     """Return the table of columns: by tier, and those without any sign of use folded away.
 
     Parameters
     ----------
     features : sequence of Feature
         The selected columns first.
+    tiers : mapping of str to str
+        Of a :class:`Verdict`. Where it is empty no column has a tier, and none is shown.
     n_folds : int
     rates : ErrorRate, default=None
         Adds two columns to the table.
     """
-    shown = [feature for tier in TIERS for feature in features if feature.tier == tier]
-    others = [feature for feature in features if not feature.tier]
+    order = {tier: i for i, tier in enumerate((KEPT, *TIERS, ""))}
+    shown = [feature for feature in features if feature.selected or feature.name in tiers]
+    shown.sort(key=lambda feature: order[tiers.get(feature.name, "")])
+    others = [feature for feature in features if not feature.selected and feature.name not in tiers]
     others.sort(key=lambda feature: (-feature.frequency, feature.rank))
-    parts = [_column_table(shown[:MOST_ROWS], n_folds, "Table of columns", rates)] if shown else []
+    table = partial(_column_table, tiers=tiers, n_folds=n_folds, rates=rates)
+    parts = [table(shown[:MOST_ROWS], "Table of columns")] if shown else []
     if len(shown) > MOST_ROWS:
         parts.append(f"<p>{len(shown) - MOST_ROWS} more columns are not shown.</p>")
     if others:
         count = "1 column" if len(others) == 1 else f"{len(others)} columns"
         hidden = len(others) - MOST_ROWS
         more = f"<p>{hidden} more columns are not shown.</p>" if hidden > 0 else ""
-        rest = _column_table(others[:MOST_ROWS], n_folds, "Columns of weight 0", rates)
+        rest = table(others[:MOST_ROWS], "Columns of weight 0")
         parts.append(f"<details><summary>{count} of weight 0</summary>{rest}{more}</details>")
     return "".join(parts)
 
 
-def _column_table(features, n_folds, label, rates):
+def _column_table(features, label, tiers, n_folds, rates):
     """Return a table with one row per column."""
     rows = []
     for feature in features:
-        kind = "" if feature.selected else ' class="out"'
-        tier = f'<span class="tier {feature.tier}">{feature.tier}</span>' if feature.tier else ""
+        kind = "" if feature.selected or feature.name in tiers else ' class="out"'
+        sure = f"<td>{tier_pill(tiers.get(feature.name, ''))}</td>" if tiers else ""
         rows.append(
-            f'<tr{kind}><th scope="row">{escape(feature.name)}</th><td>{tier}</td>'
+            f'<tr{kind}><th scope="row">{escape(feature.name)}</th>{sure}'
             f'<td class="weight">{_bar(feature.weight, "c0")} {number(feature.weight)}</td>'
             f'<td class="weight">{_bar(feature.frequency, "c2")} {percent(feature.frequency)}'
             f"</td><td>{feature.rank}</td>{rate_cells(rates, feature.name)}</tr>"
         )
+    sure = '<th scope="col">how sure</th>' if tiers else ""
     return (
         f'<div class="scroll" tabindex="0" role="group" aria-label="{label}">'
-        '<table class="columns">'
-        '<thead><tr><th scope="col">column</th><th scope="col">how sure</th>'
-        '<th scope="col">weight</th>'
+        '<table class="columns"><thead><tr>'
+        f'<th scope="col">column</th>{sure}<th scope="col">weight</th>'
         f'<th scope="col">selected in folds (of {n_folds})</th>'
         f'<th scope="col">elimination order</th>{rate_heads(rates)}</tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table></div>"

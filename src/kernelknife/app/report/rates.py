@@ -1,6 +1,4 @@
-"""The pieces of a report on error rates: the sentence, and two columns of the table."""
-
-from html import escape
+"""The pieces of a report on error rates: what they mean, and two columns of the table."""
 
 from kernelknife._utils.formatting import number
 from kernelknife.app.report.elements import percent
@@ -24,7 +22,7 @@ MEANINGS = {
 
 
 def rate_piece(rates) -> str:
-    """Return the sentence on errors and its meaning, nothing where no rate was asked for.
+    """Return what the rate in the headline means, nothing where no rate was asked for.
 
     Parameters
     ----------
@@ -32,9 +30,7 @@ def rate_piece(rates) -> str:
     """
     if rates is None:
         return ""
-    return (
-        f'<p class="lead">{escape(rates.sentence)}</p><p class="quiet">{MEANINGS[rates.method]}</p>'
-    )
+    return f'<p class="quiet">{MEANINGS[rates.method]}</p>'
 
 
 def rate_heads(rates) -> str:

@@ -4,6 +4,7 @@ from html import escape
 
 from kernelknife._utils.formatting import number, share
 from kernelknife.app.messages import spelled
+from kernelknife.app.report.rates import rate_piece
 from kernelknife.app.selection import find_warnings, headline
 
 __all__ = ["verdict_piece"]
@@ -18,9 +19,11 @@ def verdict_piece(selection, spell) -> str:
     spell : callable
         How the hints of a warning name options.
     """
+    lead = _typeset(headline(selection, _bold, escape))
+    about = [escape(selection.model_in_words), escape(selection.products_in_words)]
     return (
-        f'{_warnings(selection, spell)}<p class="lead">{headline(selection, _bold, escape)}</p>'
-        f"{_cards(selection)}<p>{escape(selection.model_in_words)}</p>"
+        f'{_warnings(selection, spell)}<p class="lead">{lead}</p>{rate_piece(selection.rates)}'
+        f"{_cards(selection)}<p>{' '.join(filter(None, about))}</p>"
         f'<p class="quiet">{_judgment(selection)}</p>'
     )
 
@@ -33,28 +36,27 @@ def _bold(name):
 def _warnings(selection, spell):
     """Return a box with what keeps a reader from taking a selection for more than it is."""
     texts = [spelled(warning, spell) for warning in find_warnings(selection)]
-    items = "".join(f"<li>{_typeset(text)}</li>" for text in texts)
+    items = "".join(f"<li>{_typeset(escape(text))}</li>" for text in texts)
     return f'<ul class="warnings" aria-label="Warnings">{items}</ul>' if items else ""
 
 
-def _typeset(sentence):
-    """Return a sentence as HTML, with a sign in place of the letters +-."""
-    return escape(sentence).replace("+-", "&plusmn;")
+def _typeset(html):
+    """Return a sentence with a sign in place of the letters +-."""
+    return html.replace(" +- ", " &plusmn; ")
 
 
 def _judgment(selection):
     """Return by how much the error is below the baseline's, and which rows that comes from."""
     words = ""
-    if selection.better:
+    if selection.verdict.better:
         gain, spread = map(share, (selection.advantage.mean, selection.advantage.spread))
         words = f"The model saves {gain} &plusmn; {spread} of the error of the baseline. "
     guess = "most frequent class" if selection.table.task == "classification" else "mean"
-    which = "The second is" if selection.asked else "The first two are"
+    which = _nested(selection)
     words += (
         f"The baseline predicts the {guess} of the training rows. Errors are means over the folds, "
-        f"with their standard errors. {which} nested: every fold tests what the other folds have "
-        "selected, so that selecting among many candidates does not make errors too small. The "
-        f"model with all columns is scikit-learn's {selection.full_model}."
+        f"with their standard errors. {which} The model with all columns is scikit-learn's "
+        f"{selection.full_model}."
     )
     held_out = selection.held_out
     if held_out is not None:
@@ -64,6 +66,25 @@ def _judgment(selection):
             f"{number(held_out.baseline)}."
         )
     return words
+
+
+def _nested(selection):
+    """Return which of the errors are nested, and what optimism is left in them."""
+    others = (
+        "every fold tests what the other folds select. These have trained on its rows, so that a "
+        "little optimism is left"
+    )
+    if selection.settings.nested == "full":
+        return (
+            "The first is of searches inside the folds: every fold tests what a whole search of "
+            "its training rows selects, which leaves no optimism. The second is nested in the "
+            f"penalty of its model: {others}."
+        )
+    which = "The second is" if selection.asked else "The first two are"
+    return (
+        f"{which} nested, so that selecting among many candidates does not make errors too small: "
+        f"{others}."
+    )
 
 
 def _cards(selection):

@@ -5,7 +5,6 @@
 """
 
 from kernelknife.app.selection.result import (
-    TIERS,
     ClassQuality,
     Effect,
     Feature,
@@ -15,7 +14,7 @@ from kernelknife.app.selection.result import (
     WrongRow,
 )
 from kernelknife.app.selection.select import select_features
-from kernelknife.app.selection.verdict import find_warnings, headline
+from kernelknife.app.selection.verdict import TIERS, Verdict, decide, find_warnings, headline
 
 __all__ = [
     "TIERS",
@@ -25,7 +24,9 @@ __all__ = [
     "HeldOut",
     "Score",
     "Selection",
+    "Verdict",
     "WrongRow",
+    "decide",
     "find_warnings",
     "headline",
     "select_features",

@@ -37,7 +37,7 @@ from kernelknife.kernels import Kernel, Linear, Polynomial, check_kernel
 
 __all__ = [
     "SelectedModel",
-    "advantage_over_baseline",
+    "advantage_over",
     "compare_models",
     "judge_held_out",
     "mean_score",
@@ -64,7 +64,7 @@ class SelectedModel:
         Fitted on all training rows.
     errors : ndarray of shape (n_folds,)
         Nested errors, so that selecting among many candidates does not make them too small: every
-        fold tests what the other folds select.
+        fold tests what the other folds select, or what a search of its training rows does.
     frequency : ndarray of shape (n_columns,)
         Share of the folds in which every column of numbers is selected.
     models : list of KnifeRegressor or of KnifeClassifier
@@ -186,8 +186,8 @@ def mean_score(errors: np.ndarray) -> Score:
     return Score(float(errors.mean()), float(errors.std(ddof=1) / np.sqrt(len(errors))))
 
 
-def advantage_over_baseline(baseline_errors: np.ndarray, selected: SelectedModel, splits) -> Score:
-    """Return which share of the baseline's error the selected model saves, and how sure that is.
+def advantage_over(baseline_errors: np.ndarray, errors: np.ndarray, splits) -> Score:
+    """Return which share of the baseline's error a model saves, and how sure that is.
 
     It is one minus the ratio of the mean errors. Its standard error is that of a ratio, from the
     excess of the model's error in each fold over that share of the baseline's error there: folds
@@ -201,16 +201,15 @@ def advantage_over_baseline(baseline_errors: np.ndarray, selected: SelectedModel
 
     Parameters
     ----------
-    baseline_errors : ndarray of shape (n_folds,)
-    selected : SelectedModel
+    baseline_errors, errors : ndarray of shape (n_folds,)
     splits : list of (ndarray, ndarray)
         Training and test rows of every fold.
     """
     scale = float(baseline_errors.mean())
     if scale == 0.0:
         return Score(0.0, 0.0)  # the baseline makes no error at all
-    ratio = float(selected.errors.mean()) / scale
-    beyond = selected.errors - ratio * baseline_errors
+    ratio = float(errors.mean()) / scale
+    beyond = errors - ratio * baseline_errors
     test_to_train = np.mean([len(test) / len(train) for train, test in splits])
     spread = float(beyond.std(ddof=1) * np.sqrt(1.0 / len(beyond) + test_to_train))
     return Score(1.0 - ratio, spread / scale)

@@ -44,9 +44,10 @@ def announce_search(spec: SearchSpec, plan: SearchPlan, X, y, *, quick: bool = F
     seconds = plan.n_screening_paths * max(screening, LEAST_SECONDS_PER_PATH)
     seconds += plan.n_final_paths * max(final, LEAST_SECONDS_PER_PATH)
     seconds /= effective_n_jobs(spec.n_jobs)
+    inside = f", with {plan.n_folds} searches inside the folds" if spec.nested == "full" else ""
     return Message(
-        f"comparing {listed(spec.kernels)} on {plan.n_folds} folds of {plan.n_rows} rows, about "
-        f"{plan.n_paths} paths: {in_words(seconds)}",
+        f"comparing {listed(spec.kernels)} on {plan.n_folds} folds of {plan.n_rows} rows{inside}, "
+        f"about {plan.n_paths} paths: {in_words(seconds)}",
         *([] if quick or seconds <= LONG else [QUICK]),
     )
 

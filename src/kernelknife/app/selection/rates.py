@@ -78,15 +78,27 @@ class ErrorRate:
     @property
     def sentence(self) -> str:
         """The selected columns and the bound on their errors, in words."""
-        names = self.selected
-        if not names:
+        return self.in_words(", ".join(self.selected))
+
+    def in_words(self, names: str, target: str = "") -> str:
+        """Return the sentence with the selected columns as a text.
+
+        Parameters
+        ----------
+        names : str
+            The selected columns, as they are shown.
+        target : str, default=""
+            What they are selected for, as it is shown.
+        """
+        count = len(self.selected)
+        if not count:
             return self.note
-        columns = f"{len(names)} column{'s' if len(names) > 1 else ''}: {', '.join(names)}"
+        columns = f"{count} of {len(self.columns)} columns{f' for {target}' if target else ''}"
         if self.method == "stability":
             method, most = "Stability selection keeps", f"{self.bound:.2g}"
         else:
             method, most = "Knockoffs keep", f"{100 * self.bound:.2g} %"
-        return f"{method} {columns}. At most {most} of them are expected to be false."
+        return f"{method} {columns}: {names}. At most {most} of them are expected to be false."
 
     def to_json(self) -> dict:
         """Return the rates as a dict that ``json.dumps`` accepts."""

@@ -2,21 +2,22 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
-from scipy.stats import t as student
 
 from kernelknife._tuning.splits import rows_of_splits
 from kernelknife._utils.formatting import listed
 from kernelknife.app.options import SelectOptions, printed
+from kernelknife.app.selection.products import products_as_json, products_in_words
 from kernelknife.app.selection.rates import ErrorRate
+from kernelknife.app.selection.verdict import TIERS, Verdict, decide, headline
 from kernelknife.app.tables import Table, TableEncoder, expand_dates
 from kernelknife.cross_validation import KnifeClassifierCV, KnifeRegressorCV
 from kernelknife.estimators import KnifeClassifier, KnifeRegressor
 from kernelknife.inspection.substitutes import Substitutes
 
 __all__ = [
-    "TIERS",
     "ClassQuality",
     "Effect",
     "Feature",
@@ -28,16 +29,6 @@ __all__ = [
     "WrongRow",
 ]
 
-# A finding must be better than the baseline so clearly that chance alone would produce it in one
-# table of forty.
-CONFIDENCE = 0.975
-MOST_STANDARD_ERRORS = 3.0  # required of two or three folds, whose scatter is hardly known
-# Shares of the folds that select a column: of five folds one may miss a stable column. Fewer than
-# two of five folds are not enough to call a column even uncertain.
-STABLE, UNCERTAIN = 0.8, 0.4
-TIERS = ("stable", "uncertain", "unstable")
-# A smaller share of the baseline's error is rounding and no advantage.
-ROUNDING = 1e-9
 ERROR_NAMES = {"regression": "mean squared error", "classification": "misclassification rate"}
 BALANCED_ERROR_NAME = "balanced misclassification rate"
 
@@ -60,8 +51,8 @@ class Feature:
     Examples
     --------
     >>> from kernelknife.app.selection import Feature
-    >>> Feature("age", weight=0.4, frequency=0.1, rank=3).tier
-    'unstable'
+    >>> Feature("age", weight=0.4, frequency=0.1, rank=3).selected
+    True
     """
 
     name: str
@@ -73,20 +64,6 @@ class Feature:
     def selected(self) -> bool:
         """Whether the selected model uses the column."""
         return self.weight > 0
-
-    @property
-    def tier(self) -> str:
-        """How sure the column is: "stable", "uncertain", "unstable", or "" for no sign of use.
-
-        A stable column is selected, in at least four of five folds as well. An uncertain one is
-        selected in at least two of five, whether or not the selected model uses it. An unstable
-        column is used by the selected model, but fewer folds select it.
-        """
-        if self.selected and self.frequency >= STABLE:
-            return "stable"
-        if self.frequency >= UNCERTAIN:
-            return "uncertain"
-        return "unstable" if self.selected else ""
 
 
 @dataclass(frozen=True)
@@ -279,8 +256,9 @@ class Selection:
         that selecting among many candidates does not make them too small.
     full_model : str
         Which model of scikit-learn uses all columns, in words.
-    advantage : Score
-        Share of the baseline's error that the selected model saves.
+    advantage, full_advantage : Score
+        Share of the baseline's error that the selected model saves, and that the one with all
+        columns saves.
     held_out : HeldOut or None
         Errors on the rows that were held out, if there were any.
     quality : ClassQuality or None
@@ -306,8 +284,12 @@ class Selection:
         Versions of the software.
     seconds : float
         How long it took.
+    searched_products : dict
+        In how many rows products of 2 and of 3 columns were searched for pure interactions, 0 where
+        there are too many columns; empty where no kernel was compared that could use them.
     rates : ErrorRate or None
-        Error rates of the columns by half-samples or knockoffs, if they were asked for.
+        Error rates of the columns by half-samples or knockoffs, if they were asked for. They then
+        decide what is a finding.
 
     Examples
     --------
@@ -329,6 +311,7 @@ class Selection:
     full_error: Score
     full_model: str
     advantage: Score
+    full_advantage: Score
     held_out: HeldOut | None
     quality: ClassQuality | None = field(repr=False)
     effects: tuple[Effect, ...] = field(repr=False)
@@ -341,6 +324,7 @@ class Selection:
     settings: SelectOptions = field(repr=False)
     versions: dict = field(repr=False)
     seconds: float
+    searched_products: dict[int, int] = field(default_factory=dict)
     rates: ErrorRate | None = None
 
     @property
@@ -348,24 +332,33 @@ class Selection:
         """Names of the selected columns, the largest weight first."""
         return [feature.name for feature in self.features if feature.selected]
 
+    @cached_property
+    def verdict(self) -> Verdict:
+        """What may be called a finding, and how sure its columns are.
+
+        Headline, report, JSON and the exit status of the command read it.
+        """
+        return decide(self)
+
     def in_tier(self, tier: str) -> list[str]:
         """Return the names of the columns of one tier, the most frequently selected first.
 
         Parameters
         ----------
         tier : {"stable", "uncertain", "unstable"}
-            See :attr:`Feature.tier`.
+            A stable column is used by the model and selected in at least four of five folds, an
+            uncertain one is selected in at least two of five, and an unstable one is used by the
+            model, but fewer folds select it.
 
         Returns
         -------
         list of str
-            Their names.
+            Their names; none where there is no finding, or where an error rate was asked for, which
+            then decides.
         """
         if tier not in TIERS:
             raise ValueError(f"tier must be one of {', '.join(TIERS)}, got {tier!r}.")
-        there = [feature for feature in self.features if feature.tier == tier]
-        there.sort(key=lambda feature: (-feature.frequency, -feature.weight, feature.rank))
-        return [feature.name for feature in there]
+        return self.verdict.in_tier(tier)
 
     @property
     def error_name(self) -> str:
@@ -377,15 +370,9 @@ class Selection:
     def better(self) -> bool:
         """Whether the selected model has a lower error than the baseline, by more than the scatter.
 
-        The more folds, the better their scatter is known: 2.8 standard errors are required of five
-        folds, 2.3 of ten. If rows were held out, the error must be below the baseline's on them as
-        well.
+        If rows were held out, the error must be below the baseline's on them as well.
         """
-        quantile = float(student.ppf(CONFIDENCE, len(self.search.splits_) - 1))
-        standard_errors = min(quantile, MOST_STANDARD_ERRORS)
-        bar = standard_errors * self.advantage.spread + ROUNDING
-        sure = bool(self.selected) and self.advantage.mean > bar
-        return sure and (self.held_out is None or self.held_out.error < self.held_out.baseline)
+        return self.verdict.better
 
     @property
     def asked(self) -> bool:
@@ -425,7 +412,7 @@ class Selection:
             words = f"Among the kernels {listed(compared)}, cross-validation selected {words}."
         else:
             words = f"The kernel is {words}."
-        if self.keeps_all:
+        if self.keeps_all and self.verdict.better:
             words += " All columns with equal weights have a lower error than every shorter list."
         return words
 
@@ -436,20 +423,32 @@ class Selection:
             return ""
         return (
             "Figures of single classes use the folds that selected the model and are slightly "
-            "optimistic; the error of the selected columns is nested: every fold tests the model "
-            "that the other folds select."
+            f"optimistic; the error of the selected columns is nested: {self.nested_in_words}."
         )
+
+    @property
+    def nested_in_words(self) -> str:
+        """What a nested error is of, and what optimism is left in it."""
+        if self.settings.nested == "full":
+            return "every fold tests what a whole search of its training rows selects"
+        return (
+            "every fold tests what the other folds select, which leaves a little optimism, because "
+            "these have trained on its rows"
+        )
+
+    @property
+    def products_in_words(self) -> str:
+        """Which products of columns were not searched on all rows, nothing where all were."""
+        return products_in_words(self.searched_products, self.rows_searched)
 
     @property
     def loses_to_all(self) -> bool:
         """Whether a model with all columns has a lower error, by more than one standard error.
 
-        Its error must be below the baseline's by as much: otherwise neither has learned anything.
+        It must clearly be better than the baseline: otherwise neither has learned anything.
         """
-        full, spread = self.full_error.mean, self.full_error.spread
-        return (
-            full < self.error.mean - self.error.spread and full < self.baseline_error.mean - spread
-        )
+        full, spread = self.full_error.mean, self.error.spread
+        return self.verdict.all_better and full < self.error.mean - spread
 
     def predict(self, frame) -> np.ndarray:
         """Predict the target for the rows of a data frame.
@@ -477,49 +476,69 @@ class Selection:
         """
         return {
             "target": self.table.target_name,
+            "verdict": {
+                "finding": self.verdict.finding,
+                "decided_by": self.verdict.decided_by,
+                "sentence": headline(self),
+            },
             "task": self.table.task,
             "selected": self.selected,
             **{tier: self.in_tier(tier) for tier in TIERS},
-            "features": [{**vars(feature), "tier": feature.tier} for feature in self.features],
+            "features": [
+                {**vars(feature), "tier": self.verdict.tiers.get(feature.name, "")}
+                for feature in self.features
+            ],
             "interactions": [
                 {"names": list(together.names), "share": together.share}
                 for together in self.interactions
             ],
             "kernel": self.search.kernel_name_,
-            "substitutes": {
-                place.name: {
-                    "loss_without": place.cost,
-                    "needed": place.needed,
-                    "replaced_by": [
-                        {"name": one.name, "loss": one.cost, "correlation": one.correlation}
-                        for one in place.substitutes
-                    ],
-                }
-                for place in self.substitutes
-            },
+            "substitutes": self._substitutes_to_json(),
             "alpha": float(self.model.alpha),
             "sparsity": float(self.model.sparsity_),
-            "error": {
-                "name": self.error_name,
-                "mean": self.error.mean,
-                "standard_error": self.error.spread,
-                "baseline": self.baseline_error.mean,
-                "all_features": self.full_error.mean,
-                "all_features_model": self.full_model,
-                "advantage_over_baseline": self.advantage.mean,
-                "advantage_standard_error": self.advantage.spread,
-                "held_out": None if self.held_out is None else vars(self.held_out),
-            },
+            "error": self._errors_to_json(),
             "classes": None if self.quality is None else self.quality.to_json(),
-            "better_than_baseline": self.better,
+            "better_than_baseline": self.verdict.better,
+            "all_columns_better_than_baseline": self.verdict.all_better,
             "worse_than_all_columns": self.loses_to_all,
             "error_rate": None if self.rates is None else self.rates.to_json(),
             "rows": len(self.table.target),
             "rows_searched": self.rows_searched,
+            "searched_products": products_as_json(self.searched_products),
             "columns": self.table.features.shape[1],
             "notes": list(self.table.notes),
             "settings": {name: _plain(value) for name, value in printed(self.settings).items()},
             "versions": self.versions,
+        }
+
+    def _substitutes_to_json(self):
+        """Return what could replace each selected column."""
+        return {
+            place.name: {
+                "loss_without": place.cost,
+                "needed": place.needed,
+                "replaced_by": [
+                    {"name": one.name, "loss": one.cost, "correlation": one.correlation}
+                    for one in place.substitutes
+                ],
+            }
+            for place in self.substitutes
+        }
+
+    def _errors_to_json(self):
+        """Return the errors and what they are compared with."""
+        return {
+            "name": self.error_name,
+            "mean": self.error.mean,
+            "standard_error": self.error.spread,
+            "baseline": self.baseline_error.mean,
+            "all_features": self.full_error.mean,
+            "all_features_model": self.full_model,
+            "advantage_over_baseline": self.advantage.mean,
+            "advantage_standard_error": self.advantage.spread,
+            "advantage_of_all_features": self.full_advantage.mean,
+            "nested": self.settings.nested,
+            "held_out": None if self.held_out is None else vars(self.held_out),
         }
 
     def _repr_html_(self):

@@ -19,7 +19,7 @@ from kernelknife.app.messages import Hint
 from kernelknife.app.options import SelectOptions
 from kernelknife.app.selection.classes import judge_classes
 from kernelknife.app.selection.comparison import (
-    advantage_over_baseline,
+    advantage_over,
     compare_models,
     judge_held_out,
     mean_score,
@@ -27,6 +27,7 @@ from kernelknife.app.selection.comparison import (
 )
 from kernelknife.app.selection.duration import announce_search
 from kernelknife.app.selection.effects import find_effects, find_interactions
+from kernelknife.app.selection.products import find_searched_products
 from kernelknife.app.selection.quick import (
     SUBSTITUTE_ROWS,
     arguments_of_search,
@@ -70,6 +71,7 @@ def select_features(
     n_features=None,
     rule="min",
     folds=None,
+    nested="others",
     hold_out=0.0,
     n_centers="auto",
     stability=False,
@@ -125,6 +127,12 @@ def select_features(
     folds : int or splitter, default=None
         Number of folds, or a splitter of scikit-learn. None is five folds, twice five below 200
         rows, and as many as the rarest class has rows where these are fewer than five.
+    nested : {"others", "full"}, default="others"
+        What the errors of the selected columns are. "others" tests in every fold what the other
+        folds select, which costs nothing; they have trained on that fold's rows, so that a little
+        optimism is left. "full" searches once more inside the training rows of every fold: an
+        honest estimate, at about as many more searches as there are folds, and the time announced
+        before the work begins includes them.
     hold_out : float or str, default=0.0
         Share of the rows (or of the groups, if there are any) that is kept for judging alone, or a
         column and the value that marks these rows, such as ``"split=test"``.
@@ -175,8 +183,9 @@ def select_features(
         target=target, drop=drop, ids=ids, group=group, task=task, impute=impute,
         drop_missing=drop_missing, dates=dates, kernel=kernel, loss=loss,
         class_weight=class_weight, alpha=alpha, sparsity=sparsity, n_features=n_features,
-        rule=rule, folds=folds, hold_out=hold_out, n_centers=n_centers, stability=stability,
-        max_false=max_false, fdr=fdr, quick=quick, random_state=random_state, n_jobs=n_jobs,
+        rule=rule, folds=folds, nested=nested, hold_out=hold_out, n_centers=n_centers,
+        stability=stability, max_false=max_false, fdr=fdr, quick=quick, random_state=random_state,
+        n_jobs=n_jobs,
     )  # fmt: skip
     _check_options(options)
     check_rates(options)
@@ -280,6 +289,7 @@ def _make_search(
         **{**arguments_of_search(options), "cv": data.cv},
         loss=options.loss,
         rule=options.rule,
+        nested=options.nested,
         random_state=options.random_state,
         n_jobs=options.n_jobs,
         feature_groups=data.encoder.feature_groups_,
@@ -323,7 +333,8 @@ def _make_selection(
         baseline_error=mean_score(baseline_errors),
         full_error=mean_score(full_errors),
         full_model=full_model,
-        advantage=advantage_over_baseline(baseline_errors, selected, search.splits_),
+        advantage=advantage_over(baseline_errors, selected.errors, search.splits_),
+        full_advantage=advantage_over(baseline_errors, full_errors, search.splits_),
         held_out=judge_held_out(model, X, y, Z, table.target[held]),
         quality=_judge_classes(selected, search, data, options.n_jobs),
         effects=find_effects(model, encoder, X, names, seed),
@@ -335,8 +346,21 @@ def _make_selection(
         model=model,
         settings=options,
         versions=versions(),
+        searched_products=_searched_products(search, data),
         rates=rates,
         seconds=time.perf_counter() - begin,
+    )
+
+
+def _searched_products(search, data):
+    """Return in how many rows products of two and of three columns were searched."""
+    spec, (n_rows, n_columns) = SearchSpec.from_estimator(search), data.X.shape
+    n_rows = min(n_rows, len(rows_of_splits(search.splits_)))
+    n_classes = len(np.unique(data.y)) if data.table.task == "classification" else 0
+    n_outputs = n_classes if n_classes > 2 else 1
+    kernels = spec.kernels.values()
+    return find_searched_products(
+        search.path_.searched_products, kernels, n_rows, n_columns, n_outputs
     )
 
 
@@ -367,6 +391,14 @@ def _check_options(options):
         raise TableError("Give a sparsity or a number of features, not both.")
     if options.n_features is not None and options.n_features < 1:
         raise TableError(f"The number of features must be at least 1, got {options.n_features}.")
+    if options.nested == "full" and (
+        options.sparsity is not None or options.n_features is not None
+    ):
+        raise TableError(
+            "A search inside every fold is for penalties that cross-validation selects: with a "
+            "sparsity or a number of features of your own every fold is fitted anew anyway.",
+            Hint("leave out {}", {"nested": "full"}),
+        )
     if options.n_jobs == 0:
         raise TableError(
             "The number of processes cannot be 0.", Hint("use {} for all cores", {"n_jobs": -1})

@@ -1,16 +1,37 @@
-"""The answer in words, the same for the command and the report."""
+"""What may be called a finding, decided once, and the answer in words.
 
-from collections.abc import Callable
+The headline, the tiers of the columns, JSON and the exit status of the command all read the
+:class:`Verdict` that :func:`decide` returns.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.stats import t as student
 
 from kernelknife._tuning.halving import is_last_alpha
 from kernelknife._utils.formatting import listed, number, share
 from kernelknife.app.messages import Hint, Message
-from kernelknife.app.selection.result import ROUNDING, Selection
 
-__all__ = ["find_warnings", "headline"]
+if TYPE_CHECKING:
+    from kernelknife.app.selection.result import Score, Selection
 
+__all__ = ["KEPT", "TIERS", "Verdict", "decide", "find_warnings", "headline", "tier_of"]
+
+# A finding must be better than the baseline so clearly that chance alone would produce it in one
+# table of forty.
+CONFIDENCE = 0.975
+MOST_STANDARD_ERRORS = 3.0  # required of two or three folds, whose scatter is hardly known
+# A smaller share of the baseline's error is rounding and no advantage.
+ROUNDING = 1e-9
+# Shares of the folds that select a column: of five folds one may miss a stable column. Fewer than
+# two of five folds are not enough to call a column even uncertain.
+STABLE, UNCERTAIN = 0.8, 0.4
+TIERS = ("stable", "uncertain", "unstable")
+KEPT = "kept"  # the tier of a column that the error rate keeps that was asked for
 MOST_NAMED = 12  # columns that a sentence can name and still be read
 # In standard errors. At the end of a flat grid, going on would gain nothing.
 NOTABLE_GAIN = 0.5
@@ -22,14 +43,137 @@ MOSTLY_MISSED = 0.5  # share of the rows of a class that are taken for another o
 RARE = 0.6
 
 
+@dataclass(frozen=True)
+class Verdict:
+    """What may be said about a selection.
+
+    Attributes
+    ----------
+    decided_by : {"prediction", "stability", "knockoffs"}
+        The error rate that was asked for, and otherwise whether the selected columns predict.
+    finding : bool
+        Whether there is a finding: the rate keeps a column, or the selected model is clearly better
+        than the baseline. It is the exit status of the command.
+    better : bool
+        Whether the selected model is clearly better than the baseline.
+    all_better : bool
+        Whether a model of all columns with equal weights is.
+    tiers : mapping of str to str
+        How sure single columns are, by their names; empty where there is no finding, or where all
+        columns have the same weight.
+
+    Examples
+    --------
+    >>> from kernelknife.app.selection import Verdict
+    >>> Verdict("prediction", finding=False, better=False, all_better=False).tiers
+    mappingproxy({})
+    """
+
+    decided_by: str
+    finding: bool
+    better: bool
+    all_better: bool
+    tiers: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+    def in_tier(self, tier: str) -> list[str]:
+        """Return the names of the columns of one tier.
+
+        Parameters
+        ----------
+        tier : {"stable", "uncertain", "unstable", "kept"}
+
+        Returns
+        -------
+        list of str
+            Their names, those first that the folds or samples select most frequently.
+        """
+        return [name for name, mine in self.tiers.items() if mine == tier]
+
+
+def decide(selection: "Selection") -> Verdict:
+    """Return the verdict on a selection.
+
+    Parameters
+    ----------
+    selection : Selection
+        What :func:`select_features` returned.
+
+    Returns
+    -------
+    Verdict
+        What may be called a finding, and how sure its columns are.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from kernelknife.datasets import make_sinusoidal
+    >>> from kernelknife.app.selection import decide, select_features
+    >>> X, y = make_sinusoidal(80, 1, random_state=0)
+    >>> frame = pd.DataFrame(X, columns=list("abcdef")).assign(y=y)
+    >>> verdict = decide(select_features(frame, "y", alpha=0.3, sparsity=5.0, folds=3))
+    >>> verdict.finding, sorted(verdict.in_tier("stable"))
+    (True, ['a', 'b', 'c', 'd', 'e'])
+    """
+    n_folds, held_out = len(selection.search.splits_), selection.held_out
+    better = bool(selection.selected) and _is_clear(selection.advantage, n_folds)
+    better = better and (held_out is None or held_out.error < held_out.baseline)
+    all_better = _is_clear(selection.full_advantage, n_folds) or (better and selection.keeps_all)
+    if selection.rates is not None:
+        tiers = dict.fromkeys(selection.rates.selected, KEPT)
+        method = selection.rates.method
+        return Verdict(method, bool(tiers), better, all_better, MappingProxyType(tiers))
+    tiers = _tiers(selection) if better and not selection.keeps_all else {}
+    return Verdict("prediction", better, better, all_better, MappingProxyType(tiers))
+
+
+def _is_clear(advantage: "Score", n_folds: int) -> bool:
+    """Return whether an advantage over the baseline is more than the scatter of the folds.
+
+    It is a paired t test over the folds, whose standard error allows for training sets that share
+    most of their rows: see ``advantage_over``. The more folds, the better their scatter is known:
+    2.8 standard errors are required of five folds, 2.3 of ten.
+    """
+    quantile = min(float(student.ppf(CONFIDENCE, n_folds - 1)), MOST_STANDARD_ERRORS)
+    return bool(advantage.mean > quantile * advantage.spread + ROUNDING)
+
+
+def tier_of(selected: bool, frequency: float) -> str:
+    """Return how sure a column is: "stable", "uncertain", "unstable", or "" for no sign of use.
+
+    A stable column is selected, in at least four of five folds as well. An uncertain one is
+    selected in at least two of five, whether or not the selected model uses it. An unstable column
+    is used by the selected model, but fewer folds select it.
+
+    Parameters
+    ----------
+    selected : bool
+        Whether the model of all rows uses the column.
+    frequency : float
+        Share of the folds, or of other parts of the rows, that select it.
+    """
+    if selected and frequency >= STABLE:
+        return "stable"
+    if frequency >= UNCERTAIN:
+        return "uncertain"
+    return "unstable" if selected else ""
+
+
+def _tiers(selection: "Selection") -> dict[str, str]:
+    """Return the tiers of the columns by the folds, the most frequently selected column first."""
+    features = sorted(selection.features, key=lambda f: (-f.frequency, -f.weight, f.rank))
+    tiers = {feature.name: tier_of(feature.selected, feature.frequency) for feature in features}
+    return {name: tier for name, tier in tiers.items() if tier}
+
+
 def headline(
-    selection: Selection,
+    selection: "Selection",
     mark: Callable[[str], str] = str,
     quote: Callable[[str], str] = str,
 ) -> str:
     """Return which columns matter, as surely as the errors and the folds allow.
 
-    Only columns that most folds select are called findings.
+    Only columns that most folds select are called findings. Where an error rate was asked for, it
+    decides, and how well the columns predict is evidence beside it.
 
     Parameters
     ----------
@@ -56,25 +200,20 @@ def headline(
     >>> headline(selection).split(":")[0]
     '5 of 6 columns matter for y'
     """
-    stable, uncertain, unstable = map(selection.in_tier, ("stable", "uncertain", "unstable"))
+    verdict = selection.verdict
     target, total = quote(selection.table.target_name), len(selection.features)
-    if not selection.selected:
-        if selection.settings.sparsity is not None:
-            return f"No column is left at the penalty that was given for {target}."
-        return f"No column helps to predict {target}: none is left at the selected penalty."
+    if selection.rates is not None:
+        names = selection.rates.selected
+        answer = selection.rates.in_words(_names(names, mark), target)
+        return f"{answer} {_evidence(selection)}"
+    if not verdict.finding:
+        return _nothing_found(selection, mark, target)
     if selection.keeps_all:
-        verb = "predict" if selection.better else "may predict"
         return (
-            f"No selection: all {total} columns with equal weights {verb} {target} better than any "
-            "shorter list."
+            f"No selection: all {total} columns with equal weights predict {target} better than "
+            "any shorter list."
         )
-    if not selection.better:
-        names = [*stable, *uncertain]
-        if selection.asked:
-            # Other columns that folds select are not what was asked for.
-            names = [name for name in names if name in selection.selected]
-        guess = f" The best guess is {_names(names, mark)} of {total} columns." if names else ""
-        return f"No sure finding for {target}.{guess}{_unstable(unstable, mark)}"
+    stable, uncertain, unstable = map(verdict.in_tier, TIERS)
     if stable:
         verb = "matters" if len(stable) == 1 else "matter"
         first = f"{len(stable)} of {total} columns {verb} for {target}: {_names(stable, mark)}."
@@ -88,6 +227,43 @@ def headline(
         more = "more " if stable else ""
         first += f" {len(uncertain)} {more}{verb} uncertain: {_names(uncertain, mark)}."
     return first + _unstable(unstable, mark)
+
+
+def _nothing_found(selection, mark, target):
+    """Return the headline where the selected columns are not clearly better than the baseline."""
+    total = len(selection.features)
+    if not selection.selected and selection.settings.sparsity is not None:
+        return f"No column is left at the penalty that was given for {target}."
+    if selection.verdict.all_better:
+        return (
+            f"No selection: all {total} columns with equal weights predict {target} better than "
+            "the baseline, and no shorter list was found that does."
+        )
+    if not selection.selected or selection.advantage.mean <= ROUNDING:
+        return f"Nothing here predicts {target}: no column helps more than chance would."
+    guess = ""
+    if not selection.keeps_all:
+        # Other columns that folds select are not what was asked for.
+        tiers = {n: t for n, t in _tiers(selection).items() if t != "unstable"}
+        names = [n for n in tiers if not selection.asked or n in selection.selected]
+        if names:
+            guess = f" The best guess is {_names(names, mark)} of {total} columns."
+    return f"No sure finding: nothing here clearly predicts {target}.{guess}"
+
+
+def _evidence(selection):
+    """Return how well the selected columns predict, beside an error rate that decides."""
+    if not selection.selected:
+        return "Beside it, cross-validation selects no column."
+    gain, spread = selection.advantage.mean, share(selection.advantage.spread)
+    columns = "all columns" if selection.keeps_all else "the columns that it selects"
+    if abs(gain) <= ROUNDING:
+        return f"Beside it, in cross-validation {columns} predict as well as the baseline."
+    change = "lower" if gain > 0 else "higher"
+    return (
+        f"Beside it, in cross-validation {columns} have an error that is {share(abs(gain))} +- "
+        f"{spread} {change} than that of the baseline."
+    )
 
 
 def _unstable(names, mark):
@@ -109,7 +285,7 @@ def _names(names, mark):
     return ", ".join(map(mark, shown)) + (f" and {n_more} more" if n_more else "")
 
 
-def find_warnings(selection: Selection) -> list[str]:
+def find_warnings(selection: "Selection") -> list[str]:
     """Return the sentences that keep a reader from taking a selection for more than it is.
 
     Parameters
@@ -135,7 +311,7 @@ def find_warnings(selection: Selection) -> list[str]:
     []
     """
     warnings: list[str] = [_quick(selection)] if selection.settings.quick else []
-    if selection.selected and not selection.better:
+    if selection.selected and not selection.verdict.better and selection.rates is None:
         warnings.append(_doubt(selection))
     if selection.loses_to_all and not selection.keeps_all:
         selected = "the selected ones" if selection.selected else "none"
