@@ -169,15 +169,17 @@ def relevance(replicates):
             path = knife_path(race.X, race.y)
             shares = {
                 word: np.isin(np.argsort(ranks)[: race.k], race.true).mean()
-                for word, ranks in (("survival", path.ranking), ("relevance", path.relevance))
+                for word, ranks in (("elimination", path.ranking), ("relevance", path.relevance))
             }
             rows.append({"problem": problem.name, "n": problem.n, "seed": seed, **shares})
             _tell(rows[-1])
     _common.write("copies_relevance", rows)
     for name in dict.fromkeys(row["problem"] for row in rows):
         mine = [row for row in rows if row["problem"] == name]
-        means = {word: np.mean([row[word] for row in mine]) for word in ("survival", "relevance")}
-        print(f"{name}: survival {means['survival']:.3f}, relevance {means['relevance']:.3f}")
+        elimination, relevance = (
+            np.mean([row[word] for row in mine]) for word in ("elimination", "relevance")
+        )
+        print(f"{name}: elimination {elimination:.3f}, relevance {relevance:.3f}")
 
 
 def genes(replicates, folder):

@@ -1,4 +1,4 @@
-"""Are the true features the ones that survive longest, and how well does the model predict?
+"""Are the true features those that are eliminated last, and how well does the model predict?
 
 Default settings throughout, and the ANOVA kernel beside the Gaussian one for unions of separate
 effects, which no joint function describes well. The penalty for the test error is the best on 1,000

@@ -40,7 +40,7 @@ def test_curvature_matches_finite_differences_and_its_bound(loss):
     assert np.all(loss.curvature(y, f) <= loss.curvature_bound + 1e-12)
 
 
-def test_logistic_loss_survives_extreme_scores():
+def test_logistic_loss_is_finite_at_extreme_scores():
     loss = LogisticLoss()
     y, f = np.array([1.0, 1.0, -1.0]), np.array([1e4, -1e4, 1e4])
     for values in (loss.value(y, f), loss.gradient(y, f), loss.curvature(y, f)):

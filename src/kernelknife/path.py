@@ -50,7 +50,7 @@ class PathResult:
     n_factorizations : int
         All factorizations, those of the starts and of placing the points included.
     ranking : ndarray of int of shape (n_features,)
-        1 for the feature that survives longest, as in ``sklearn.feature_selection.RFE``.
+        1 for the feature that is eliminated last, as in ``sklearn.feature_selection.RFE``.
         Features that are gone at the first point are ranked by when they left while the path
         was begun, then by how much they would help. Columns of a group share a rank;
         constant columns come last.
@@ -160,14 +160,14 @@ class PathResult:
     def relevance(self):
         """Rank of every feature by how much it could do: 1 for the most relevant one.
 
-        ``ranking`` tells how long a feature survives, so that its top are the fewest features that
-        suffice; of several that say the same, one is there and the others are far down. Here a
-        feature that can stand in for a survivor comes right after it, so that the top holds
-        everything that matters. Where no feature can stand in for another, both are the same.
+        ``ranking`` is the elimination order, so that its top are the fewest features that suffice;
+        of several that say the same, one is there and the others are far down. Here a feature that
+        can substitute a selected one comes right after it, so that the top holds everything that
+        matters. Where no feature can substitute another, both are the same.
 
         A feature's strength is the penalty at which it leaves the path. One that helps in the place
-        of a survivor (see :meth:`substitutes`) has at least that survivor's strength, times the
-        share that it makes up for. Survivors are those of the point with the fewest features whose
+        of a selected one (see :meth:`substitutes`) has at least the strength of that one, times the
+        share that it makes up for. Selected are those of the point with the fewest features whose
         held-out loss is within one standard error of the least one. It is computed when it is first
         asked for, which takes two or three times as long as the path. Columns of a group share a
         rank, and constant columns come last.

@@ -220,7 +220,7 @@ def test_a_change_as_text():
     ]
 
 
-def test_relevance_puts_a_copy_beside_its_survivor(table):
+def test_relevance_puts_a_copy_beside_the_selected_column(table):
     X, y = table
     path = knife_path(X, y, alpha=0.3)
     top = set(X.columns[np.argsort(path.relevance)[:3]])
@@ -229,7 +229,7 @@ def test_relevance_puts_a_copy_beside_its_survivor(table):
     assert sorted(path.relevance) == list(range(1, X.shape[1] + 1))
 
 
-def test_without_copies_relevance_is_survival():
+def test_without_copies_relevance_is_the_elimination_order():
     rng = np.random.default_rng(2)
     X = rng.normal(size=(150, 6))
     path = knife_path(X, np.sin(2 * X[:, 0]) + X[:, 3], alpha=0.3)
@@ -247,7 +247,7 @@ def test_relevance_of_mixtures_that_say_the_same():
     assert not set(np.argsort(path.ranking)[:5]) <= set(range(10))
 
 
-def test_relevance_of_an_empty_path_is_survival(table):
+def test_relevance_of_an_empty_path_is_the_elimination_order(table):
     X, y = table
     path = knife_path(X, y, sparsities=[1e5, 1e6])
     assert path.relevance.tolist() == path.ranking.tolist()

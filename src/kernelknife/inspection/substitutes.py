@@ -304,8 +304,8 @@ def rank_relevance(
     """Rank the features of a path by how much each of them could do for the target.
 
     The strength of a feature is the penalty at which it leaves the path. One that helps in the
-    place of a survivor has at least the strength of that survivor, times the share that it makes up
-    for. Survivors are those of the point with the fewest features that suffice.
+    place of a selected one has at least the strength of that one, times the share that it makes up
+    for. Selected are those of the point with the fewest features that suffice.
 
     Parameters
     ----------
@@ -314,7 +314,7 @@ def rank_relevance(
     points : sequence of Solution
         Of the path, by rising penalty.
     ranking : ndarray of int of shape (n_weights,)
-        By survival; it decides between features of the same strength.
+        The elimination order; it decides between features of the same strength.
 
     Returns
     -------
@@ -327,12 +327,12 @@ def rank_relevance(
     strength = leaves.copy()
     point = points[choose_sufficient(problem, solver, points)]
     for removal in measure_exchanges(problem, solver, point.w, point.sparsity):
-        survivor = leaves[list(removal.members)].max()
+        removed = leaves[list(removal.members)].max()
         for found in removal.replacements:
             if found.helps:
                 # A copy of a feature that is not missed makes up for a loss that is not there.
                 share = 1.0 if np.isnan(found.makes_up) else min(found.makes_up, 1.0)
-                strength[found.weight] = max(strength[found.weight], share * survivor)
+                strength[found.weight] = max(strength[found.weight], share * removed)
     ranks = np.empty(len(ranking), dtype=int)
     ranks[np.lexsort((ranking, -strength))] = np.arange(1, len(ranking) + 1)
     return ranks
