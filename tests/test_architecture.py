@@ -485,7 +485,7 @@ def test_a_violation_is_seen(code, tmp_path):
 
 def test_what_is_allowed_is_not_reported(tmp_path):
     code = (
-        "from kernelknife._utils.seeds import draw_seed\n"
+        "from kernelknife._utils.checks import draw_seed\n"
         "from kernelknife.losses import Loss\n"
         "class Fitted:\n"
         "    def fit(self, X):\n"

@@ -28,8 +28,7 @@ from kernelknife._engine.data import (
 from kernelknife._engine.data.opening import weigh_classes
 from kernelknife._engine.policy import default_loss
 from kernelknife._engine.solvers import Solution
-from kernelknife._utils.inputs import FLOATS, explained_texts, make_dense
-from kernelknife._utils.selecting import SelectedFeatures
+from kernelknife._utils.checks import FLOATS, explained_texts, make_dense
 from kernelknife._utils.threads import limited_blas
 from kernelknife._utils.versions import CallbackSupportMixin
 from kernelknife.inspection.effects import (
@@ -43,6 +42,7 @@ from kernelknife.inspection.effects import (
 __all__ = [
     "KernelPredictor",
     "ProbabilityMethod",
+    "SelectedFeatures",
     "check_arrays",
     "fitted_at",
     "fitted_with",
@@ -151,6 +151,35 @@ def fitted_with(estimator: Any, result: FitResult) -> Any:
 def scored_at(estimator: Any, setup: Setup, solution: Solution, model: Model) -> Any:
     """Return a copy of an estimator that predicts and selects, with no account of the fit."""
     return copy(estimator)._set_model(setup, solution, model)
+
+
+class SelectedFeatures:
+    """The attributes of ``RFE`` and Boruta, for an estimator with ``get_support``."""
+
+    @property
+    def support_(self) -> np.ndarray:
+        """Which features are selected, an array of bool of shape (n_features,)."""
+        support: np.ndarray = self.get_support()  # type: ignore[attr-defined]  # of the estimator
+        return support
+
+    @property
+    def ranking_(self) -> np.ndarray:
+        """The rank of every feature, 1 for all that are selected.
+
+        After a cross-validation the others follow from 2 on, in the reverse order in which they
+        leave the path. A single fit has no such order, and gives all of them a 2.
+        """
+        selected = self.support_
+        ranks = np.where(selected, 1, 2)
+        path = getattr(self, "path_", None)
+        if path is not None and not selected.all():
+            ranks[~selected] += np.unique(path.ranking[~selected], return_inverse=True)[1]
+        return ranks
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]  # of scikit-learn's mixin
+        tags.input_tags.sparse = True
+        return tags
 
 
 class KernelPredictor(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEstimator):

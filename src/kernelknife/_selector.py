@@ -12,11 +12,14 @@ from kernelknife._base import check_arrays
 from kernelknife._engine import FitSpec, prepare_arrays
 from kernelknife._engine.data import TrainingData, refuse_lazy_rows
 from kernelknife._engine.policy import fit_centers, infer_task
+from kernelknife._utils.messages import warn
 from kernelknife._utils.versions import CallbackSupportMixin
-from kernelknife._utils.warning import warn
 from kernelknife.estimators import KnifeClassifier, KnifeRegressor
 
-__all__ = ["ErrorRateSelector", "Table"]
+__all__ = [
+    "ErrorRateSelector",
+    "Table",
+]
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from kernelknife._engine.data import TrainingData, open_rows_to_predict, refuse_
 from kernelknife._engine.data.arrays import ArrayRows
 from kernelknife._engine.data.opening import check_sample_weight
 from kernelknife._engine.solvers import Solution
-from kernelknife._utils.inputs import FLOATS
+from kernelknife._utils.checks import FLOATS
 from kernelknife._utils.progress import root_progress
 from kernelknife._utils.threads import limited_blas
 from kernelknife._utils.versions import CallbackSupportMixin, with_callbacks

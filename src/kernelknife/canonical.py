@@ -37,13 +37,11 @@ from kernelknife._engine import FitSpec, Model
 from kernelknife._engine.data import refuse_lazy_rows
 from kernelknife._engine.data.arrays import ArrayRows
 from kernelknife._table_base import check_weights, open_table, refuse_options
-from kernelknife._utils.checks import check_number
-from kernelknife._utils.inputs import FLOATS
+from kernelknife._utils.checks import FLOATS, check_number, draw_seed
+from kernelknife._utils.messages import warn
 from kernelknife._utils.progress import Progress, root_progress
-from kernelknife._utils.seeds import draw_seed
 from kernelknife._utils.threads import limited_blas
 from kernelknife._utils.versions import CallbackSupportMixin, with_callbacks
-from kernelknife._utils.warning import warn
 from kernelknife.canonical_path import CCAPathResult
 from kernelknife.kernels import check_kernel
 from kernelknife.path import check_sparsities

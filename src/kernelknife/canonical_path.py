@@ -11,7 +11,7 @@ from kernelknife._components.dependence import dependence_scores
 from kernelknife._components.pair_path import PairPoint
 from kernelknife._engine.search import rank_features
 from kernelknife._utils.checks import check_number
-from kernelknife._utils.optional import import_optional
+from kernelknife._utils.messages import import_optional
 
 __all__ = ["CCAPathResult"]
 

@@ -25,6 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernelknife._base import (
     ProbabilityMethod,
+    SelectedFeatures,
     check_arrays,
     fitted_at,
     fitted_with,
@@ -46,7 +47,6 @@ from kernelknife._tuning.candidates import (
 from kernelknife._tuning.folds import Scoring, SearchData, model_at, refit_candidate
 from kernelknife._tuning.refit import SearchResult, search
 from kernelknife._utils.progress import root_progress
-from kernelknife._utils.selecting import SelectedFeatures
 from kernelknife._utils.threads import limited_blas
 from kernelknife._utils.versions import CallbackSupportMixin, with_callbacks
 from kernelknife.estimators import KnifeClassifier, KnifeRegressor

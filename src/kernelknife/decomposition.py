@@ -35,10 +35,10 @@ from kernelknife._table_base import (
     run_path,
 )
 from kernelknife._utils.checks import check_number
+from kernelknife._utils.messages import warn
 from kernelknife._utils.progress import root_progress
 from kernelknife._utils.threads import limited_blas
 from kernelknife._utils.versions import with_callbacks
-from kernelknife._utils.warning import warn
 from kernelknife.path import PathResult, check_sparsities
 
 __all__ = ["KnifePCA", "knife_pca_path"]

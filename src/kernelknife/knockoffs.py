@@ -16,11 +16,10 @@ from kernelknife._error_rates import (
     select_by_e_values,
 )
 from kernelknife._selector import ErrorRateSelector, Table
-from kernelknife._utils.checks import check_number
+from kernelknife._utils.checks import check_number, draw_seed
+from kernelknife._utils.messages import warn
 from kernelknife._utils.progress import root_progress
-from kernelknife._utils.seeds import draw_seed
 from kernelknife._utils.versions import with_callbacks
-from kernelknife._utils.warning import warn
 
 __all__ = ["KnifeKnockoffs"]
 

@@ -37,9 +37,8 @@ import numpy as np
 from scipy.special import expit
 from sklearn.base import BaseEstimator
 
-from kernelknife._utils.arrays import namespace, nonnegative
+from kernelknife._utils.arrays import Array, namespace, nonnegative
 from kernelknife._utils.checks import check_number, resolve
-from kernelknife._utils.types import Array
 
 __all__ = [
     "LOSSES",

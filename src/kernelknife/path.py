@@ -17,7 +17,7 @@ from kernelknife._engine.solvers import Solution
 from kernelknife._engine.spec import check_sparsities
 from kernelknife._utils.arrays import is_foreign, to_host
 from kernelknife._utils.checks import check_number
-from kernelknife._utils.optional import import_optional
+from kernelknife._utils.messages import import_optional
 from kernelknife._utils.progress import root_progress
 from kernelknife._utils.threads import limited_blas
 from kernelknife._utils.versions import with_callbacks

@@ -1,6 +1,6 @@
 """Numbers and lists as text."""
 
-from kernelknife._utils.formatting import listed, number
+from kernelknife._utils.messages import listed, number
 
 
 def test_numbers_are_short():

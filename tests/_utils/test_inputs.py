@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from kernelknife._utils.inputs import describe_non_numbers, explained_texts, make_dense
+from kernelknife._utils.checks import describe_non_numbers, explained_texts, make_dense
 
 
 def test_sparse_matrices_become_arrays_within_the_budget():

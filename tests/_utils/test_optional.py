@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from kernelknife._utils.optional import import_optional
+from kernelknife._utils.messages import import_optional
 
 
 def test_what_is_there_is_imported():

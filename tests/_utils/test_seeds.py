@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kernelknife._utils.seeds import draw_seed
+from kernelknife._utils.checks import draw_seed
 
 
 def test_no_random_state_has_no_seed():

@@ -16,7 +16,7 @@ from scipy.linalg import eigh
 from kernelknife._engine import FitSpec, Setup, prepare_data, set_up
 from kernelknife._engine.data import Rows
 from kernelknife._engine.policy import component_centers
-from kernelknife._utils.seeds import draw_seed
+from kernelknife._utils.checks import draw_seed
 from kernelknife.kernels import Kernel
 
 __all__ = [

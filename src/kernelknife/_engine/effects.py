@@ -25,8 +25,7 @@ import numpy as np
 
 from kernelknife._engine.data import Block, Columns, Rows
 from kernelknife._engine.data.rows import Sums
-from kernelknife._utils.arrays import like, namespace, to_host
-from kernelknife._utils.types import Array
+from kernelknife._utils.arrays import Array, like, namespace, to_host
 from kernelknife.kernels import Kernel
 
 __all__ = ["EffectMoments", "column_terms", "effect_term", "measure_effects"]

@@ -38,8 +38,8 @@ from kernelknife._engine.search import (
 )
 from kernelknife._engine.solvers import Outcome, Solution, Solver
 from kernelknife._engine.spec import FitSpec
+from kernelknife._utils.messages import warn
 from kernelknife._utils.progress import SILENT, Progress
-from kernelknife._utils.warning import warn
 
 __all__ = [
     "FitResult",

@@ -11,8 +11,7 @@ from kernelknife._engine.effects import EffectMoments, measure_effects
 from kernelknife._engine.objective import Problem
 from kernelknife._engine.objective.hinge import INACCURATE_GAP, refit_hinge, relative_gap
 from kernelknife._engine.solvers import Solution
-from kernelknife._utils.arrays import like, namespace
-from kernelknife._utils.types import Array
+from kernelknife._utils.arrays import Array, like, namespace
 from kernelknife.kernels import Kernel
 from kernelknife.losses import Loss
 

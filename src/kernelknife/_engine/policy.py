@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from kernelknife._utils.checks import check_number
-from kernelknife._utils.formatting import number
-from kernelknife._utils.warning import warn
+from kernelknife._utils.messages import number, warn
 from kernelknife.kernels import Kernel
 from kernelknife.losses import LOSSES, Loss, check_loss
 

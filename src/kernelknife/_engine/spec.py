@@ -14,8 +14,7 @@ from sklearn.base import is_classifier
 
 from kernelknife._engine.policy import check_memory_budget, default_loss
 from kernelknife._engine.solvers import SOLVERS, Solver
-from kernelknife._utils.checks import check_number
-from kernelknife._utils.seeds import draw_seed
+from kernelknife._utils.checks import check_number, draw_seed
 from kernelknife.kernels import Kernel, check_kernel
 from kernelknife.losses import Loss
 

@@ -19,8 +19,7 @@ from kernelknife._engine.data import Grouping
 from kernelknife._engine.objective import Problem
 from kernelknife._engine.search import sparsest_state
 from kernelknife._engine.spec import check_sparsities
-from kernelknife._utils.checks import check_number
-from kernelknife._utils.seeds import draw_seed
+from kernelknife._utils.checks import check_number, draw_seed
 from kernelknife.kernels import KERNELS, Kernel, check_kernel
 
 __all__ = [

@@ -11,7 +11,7 @@ import numpy as np
 
 from kernelknife._tuning.candidates import EQUAL, Candidate, CandidatePath
 from kernelknife._tuning.folds import FoldScores
-from kernelknife._utils.warning import warn
+from kernelknife._utils.messages import warn
 
 __all__ = ["ScoreTable", "Selected", "nested_scores", "select_candidates", "settle_penalty"]
 

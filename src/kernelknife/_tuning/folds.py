@@ -32,9 +32,9 @@ from kernelknife._tuning.candidates import (
     CandidatePath,
     penalty_for_share,
 )
+from kernelknife._utils.messages import warn
 from kernelknife._utils.progress import SILENT, Progress
 from kernelknife._utils.threads import limited_blas
-from kernelknife._utils.warning import warn
 
 __all__ = [
     "FOLD_TOL",

@@ -10,12 +10,13 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.linalg.blas import dsyrk
 
-from kernelknife._utils.optional import import_optional
-from kernelknife._utils.types import Array, Namespace
+from kernelknife._utils.messages import import_optional
 
 __all__ = [
+    "Array",
     "Factored",
     "LinAlgError",
+    "Namespace",
     "exponential",
     "factorize_lower",
     "gram",
@@ -29,6 +30,8 @@ __all__ = [
     "to_host",
 ]
 
+Array: TypeAlias = Any  # an array of NumPy, or of any other library with the array API
+Namespace: TypeAlias = Any  # the module with the functions of such a library
 Factored: TypeAlias = Any  # SciPy's pair for a NumPy matrix, the matrix itself on a device
 GRAM_LEAF = 256  # columns below which a symmetric product is made in full
 

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.datasets import fetch_openml
 from sklearn.utils import Bunch
 
-from kernelknife._utils.optional import import_optional
+from kernelknife._utils.messages import import_optional
 
 __all__ = ["DataFileError", "load_colon", "load_parkinsons", "load_vowel"]
 

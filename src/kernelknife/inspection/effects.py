@@ -10,7 +10,7 @@ import numpy as np
 
 from kernelknife._engine.effects import EffectMoments, column_terms, effect_term
 from kernelknife._engine.model import Model
-from kernelknife._utils.optional import import_optional
+from kernelknife._utils.messages import import_optional
 
 __all__ = ["Effect", "EffectShare", "EffectTable", "decompose", "evaluate_effect", "rank_effects"]
 

@@ -18,7 +18,7 @@ from kernelknife._engine.search.exchange import (
 )
 from kernelknife._engine.solvers import Solution, Solver
 from kernelknife._utils.checks import check_number
-from kernelknife._utils.optional import import_optional
+from kernelknife._utils.messages import import_optional
 from kernelknife._utils.threads import limited_blas
 
 __all__ = [

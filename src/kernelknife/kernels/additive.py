@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from kernelknife._utils.arrays import namespace
+from kernelknife._utils.arrays import Array, namespace
 from kernelknife._utils.checks import check_number
-from kernelknife._utils.types import Array
 from kernelknife.kernels.base import Kernel
 from kernelknife.kernels.basis import Basis, make_basis
 from kernelknife.kernels.dot import Linear

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from kernelknife._utils.arrays import namespace, to_host
-from kernelknife._utils.types import Array
+from kernelknife._utils.arrays import Array, namespace, to_host
 from kernelknife.kernels.basis import Basis
 from kernelknife.kernels.forms import FORMS, Form, Scaled
 

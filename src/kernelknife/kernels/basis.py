@@ -23,8 +23,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import ndtri
 
-from kernelknife._utils.arrays import like, namespace
-from kernelknife._utils.types import Array
+from kernelknife._utils.arrays import Array, like, namespace
 
 __all__ = ["Basis", "Curve", "make_basis", "make_bent_basis"]
 

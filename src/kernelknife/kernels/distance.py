@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from kernelknife._utils.arrays import exponential, namespace
+from kernelknife._utils.arrays import Array, exponential, namespace
 from kernelknife._utils.checks import check_number
-from kernelknife._utils.types import Array
 from kernelknife.kernels.base import Kernel
 from kernelknife.kernels.basis import Basis, make_bent_basis
 from kernelknife.kernels.forms import Scaled

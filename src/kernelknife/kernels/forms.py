@@ -11,8 +11,7 @@ from functools import cache
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from kernelknife._utils.arrays import namespace, nonnegative, to_host
-from kernelknife._utils.types import Array
+from kernelknife._utils.arrays import Array, namespace, nonnegative, to_host
 
 __all__ = ["FORMS", "DotForm", "Form", "Scaled"]
 

@@ -20,8 +20,7 @@ from kernelknife._engine.data.rows import (
     add,
     tree_sum,
 )
-from kernelknife._utils.arrays import like, namespace, to_host
-from kernelknife._utils.types import Array
+from kernelknife._utils.arrays import Array, like, namespace, to_host
 
 __all__ = ["ArrayRows", "DeviceRows"]
 

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernelknife._engine.data.rows import Block, Rows, RowsError, Sample, Sums
-from kernelknife._utils.arrays import like, namespace, take_columns, to_host
-from kernelknife._utils.types import Array
+from kernelknife._utils.arrays import Array, like, namespace, take_columns, to_host
 from kernelknife.kernels.basis import Basis
 
 __all__ = [

@@ -20,8 +20,8 @@ from kernelknife._engine.data.rows import (
     add,
     tree_sum,
 )
-from kernelknife._utils.optional import import_optional
-from kernelknife._utils.types import Array
+from kernelknife._utils.arrays import Array
+from kernelknife._utils.messages import import_optional
 
 __all__ = ["ClusterRows", "LazyRows", "dask_rows", "is_dask"]
 

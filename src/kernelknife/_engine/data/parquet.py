@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from kernelknife._engine.data.rows import Block, LocalRows, RowsError
-from kernelknife._utils.optional import import_optional
+from kernelknife._utils.messages import import_optional
 
 __all__ = ["ParquetRows"]
 

@@ -22,9 +22,8 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from kernelknife._utils.arrays import take_columns
+from kernelknife._utils.arrays import Array, take_columns
 from kernelknife._utils.threads import limited_blas
-from kernelknife._utils.types import Array
 
 __all__ = [
     "Block",

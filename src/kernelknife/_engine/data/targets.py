@@ -9,8 +9,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from kernelknife._engine.data.columns import LARGEST_RAW_VALUE
 from kernelknife._engine.data.rows import Block, Rows, RowsError, Sums, check_weights, concatenate
-from kernelknife._utils.arrays import is_foreign, like, namespace, to_host
-from kernelknife._utils.types import Array
+from kernelknife._utils.arrays import Array, is_foreign, like, namespace, to_host
 from kernelknife.losses import Loss
 
 __all__ = ["TARGETS", "TargetEncoder", "measure_targets"]

@@ -10,8 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from kernelknife._utils.arrays import like, namespace
-from kernelknife._utils.types import Array
+from kernelknife._utils.arrays import Array, like, namespace
 from kernelknife.kernels import Kernel
 
 __all__ = ["Chain", "Features", "Subset"]

@@ -45,8 +45,7 @@ from kernelknife._engine.objective.sums import (
     second_sums,
     slope_sums,
 )
-from kernelknife._utils.arrays import like, to_host
-from kernelknife._utils.types import Array
+from kernelknife._utils.arrays import Array, like, to_host
 from kernelknife.kernels import Kernel
 from kernelknife.losses import Loss
 

@@ -15,8 +15,7 @@ from kernelknife._engine.objective.sums import (
     newton_step,
     newton_sums,
 )
-from kernelknife._utils.arrays import to_host
-from kernelknife._utils.types import Array
+from kernelknife._utils.arrays import Array, to_host
 
 __all__ = ["CoefficientDescent"]
 

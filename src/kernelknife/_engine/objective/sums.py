@@ -17,6 +17,7 @@ from kernelknife._engine.data.rows import Sums
 from kernelknife._engine.objective.factors import IndefiniteKernelError
 from kernelknife._engine.objective.features import Chain
 from kernelknife._utils.arrays import (
+    Array,
     Factored,
     LinAlgError,
     factorize_lower,
@@ -27,7 +28,6 @@ from kernelknife._utils.arrays import (
     solve_factored,
     to_host,
 )
-from kernelknife._utils.types import Array
 from kernelknife.kernels import Kernel
 from kernelknife.losses import Loss
 

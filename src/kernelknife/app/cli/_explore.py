@@ -1,7 +1,7 @@
 """``kernelknife explore``: what the columns of a table have in common, without a target."""
 
 from kernelknife._utils.files import write_file
-from kernelknife._utils.formatting import number
+from kernelknife._utils.messages import number
 from kernelknife.app.cli.console import busy, out, print_json, print_note, print_table
 from kernelknife.app.cli.files import check_outputs, print_places, writing
 from kernelknife.app.exploration import explore_table

@@ -7,8 +7,7 @@ import numpy as np
 
 from kernelknife import knife_path
 from kernelknife._utils.files import write_file
-from kernelknife._utils.formatting import number
-from kernelknife._utils.optional import import_optional
+from kernelknife._utils.messages import import_optional, number
 from kernelknife.app.cli.console import busy, out, print_json, print_note, print_table
 from kernelknife.app.cli.files import check_outputs, print_places, writing
 from kernelknife.app.options import TableOptions

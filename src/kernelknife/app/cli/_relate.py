@@ -1,7 +1,7 @@
 """``kernelknife relate``: which columns of two tables go together."""
 
 from kernelknife._utils.files import write_file
-from kernelknife._utils.formatting import number
+from kernelknife._utils.messages import number
 from kernelknife.app.cli.console import Failure, busy, out, print_json, print_note, print_table
 from kernelknife.app.cli.files import check_outputs, print_places, writing
 from kernelknife.app.exploration import relate_tables

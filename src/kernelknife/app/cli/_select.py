@@ -4,7 +4,7 @@ import contextlib
 from pathlib import Path
 
 from kernelknife._utils.files import write_file
-from kernelknife._utils.formatting import number
+from kernelknife._utils.messages import number
 from kernelknife.app.cli.console import (
     Failure,
     as_line,
@@ -84,7 +84,7 @@ def _on_cluster(address):
         return
     import joblib
 
-    from kernelknife._utils.optional import import_optional
+    from kernelknife._utils.messages import import_optional
 
     distributed = import_optional("distributed", "kernelknife[cluster]", "A cluster")
     try:

@@ -4,7 +4,7 @@ from html import escape
 
 import numpy as np
 
-from kernelknife._utils.formatting import number
+from kernelknife._utils.messages import number
 from kernelknife.app.report.elements import figure, percent
 from kernelknife.app.report.svg import Axis, Chart
 from kernelknife.inspection.displays import best_by_count, fewest_within_error

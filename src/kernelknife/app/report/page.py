@@ -5,7 +5,7 @@ from importlib.resources import files
 
 import numpy as np
 
-from kernelknife._utils.formatting import number
+from kernelknife._utils.messages import number
 from kernelknife.app.messages import in_python
 from kernelknife.app.options import in_command
 from kernelknife.app.report.judging import classes_piece, counts_piece

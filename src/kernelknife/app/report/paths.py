@@ -6,7 +6,7 @@ the path that the slider stands on, from the numbers that :func:`path_piece` wri
 
 import numpy as np
 
-from kernelknife._utils.formatting import number
+from kernelknife._utils.messages import number
 from kernelknife.app.report.elements import figure, json_text, label_places, shorten, unique_id
 from kernelknife.app.report.svg import COLORS, Axis, Chart
 from kernelknife.inspection.displays import log_positions

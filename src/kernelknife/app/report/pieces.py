@@ -9,7 +9,7 @@ from html import escape
 
 import numpy as np
 
-from kernelknife._utils.formatting import number
+from kernelknife._utils.messages import number
 from kernelknife.app.report.elements import figure, label_places, percent, shorten, tier_pill
 from kernelknife.app.report.rates import rate_cells, rate_heads
 from kernelknife.app.report.svg import COLORS, SHADES, Axis, Chart

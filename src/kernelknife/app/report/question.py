@@ -6,7 +6,7 @@ from html import escape
 import numpy as np
 
 from kernelknife._engine.policy import DEFAULT_LOSSES
-from kernelknife._utils.formatting import number
+from kernelknife._utils.messages import number
 from kernelknife.app.messages import as_code, spelled
 from kernelknife.app.options import ReadOptions, as_arguments, command_line
 from kernelknife.app.report.elements import percent

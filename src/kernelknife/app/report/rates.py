@@ -1,6 +1,6 @@
 """The pieces of a report on error rates: what they mean, and two columns of the table."""
 
-from kernelknife._utils.formatting import number
+from kernelknife._utils.messages import number
 from kernelknife.app.report.elements import percent
 
 __all__ = ["rate_cells", "rate_heads", "rate_piece"]

@@ -8,7 +8,7 @@ from html import escape
 from itertools import groupby, pairwise
 from operator import itemgetter
 
-from kernelknife._utils.formatting import number
+from kernelknife._utils.messages import number
 
 __all__ = ["COLORS", "SHADES", "Axis", "Chart"]
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from kernelknife._engine.policy import infer_task
-from kernelknife._utils.formatting import number
+from kernelknife._utils.messages import number
 from kernelknife.app.exploration import Exploration, Relation, UnlabeledResult
 from kernelknife.app.messages import as_code, in_python
 from kernelknife.app.options import as_arguments, in_command

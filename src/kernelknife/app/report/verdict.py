@@ -2,7 +2,7 @@
 
 from html import escape
 
-from kernelknife._utils.formatting import number, share
+from kernelknife._utils.messages import number, share
 from kernelknife.app.messages import spelled
 from kernelknife.app.report.rates import rate_piece
 from kernelknife.app.selection import find_warnings, headline

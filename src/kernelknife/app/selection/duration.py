@@ -11,7 +11,7 @@ from kernelknife._engine.search import scaled_weights
 from kernelknife._tuning.candidates import SearchSpec
 from kernelknife._tuning.halving import SearchPlan
 from kernelknife._tuning.splits import draw_rows
-from kernelknife._utils.formatting import listed
+from kernelknife._utils.messages import listed
 from kernelknife._utils.threads import limited_blas
 from kernelknife.app.messages import Hint, Message
 from kernelknife.estimators import KnifeClassifier, KnifeRegressor

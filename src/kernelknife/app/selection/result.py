@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from kernelknife._tuning.splits import rows_of_splits
-from kernelknife._utils.formatting import listed
+from kernelknife._utils.messages import listed
 from kernelknife.app.options import SelectOptions, printed
 from kernelknife.app.selection.products import products_as_json, products_in_words
 from kernelknife.app.selection.rates import ErrorRate

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.stats import t as student
 
 from kernelknife._tuning.halving import is_last_alpha
-from kernelknife._utils.formatting import listed, number, share
+from kernelknife._utils.messages import listed, number, share
 from kernelknife.app.messages import Hint, Message
 
 if TYPE_CHECKING:

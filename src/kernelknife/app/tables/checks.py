@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kernelknife._utils.optional import import_optional
+from kernelknife._utils.messages import import_optional
 from kernelknife.app.messages import Hint, Message
 from kernelknife.app.tables.columns import text_columns
 from kernelknife.app.tables.dates import looks_like_dates

@@ -7,7 +7,7 @@ keeps it and new rows are turned into numbers in the same way.
 
 import re
 
-from kernelknife._utils.optional import import_optional
+from kernelknife._utils.messages import import_optional
 from kernelknife.app.messages import Hint
 from kernelknife.app.tables.errors import TableError, leave_out, listing
 

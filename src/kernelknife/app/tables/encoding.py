@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from kernelknife._utils.formatting import number
+from kernelknife._utils.messages import number
 from kernelknife.app.messages import Hint
 from kernelknife.app.tables.columns import (
     MISSING_LEVEL,

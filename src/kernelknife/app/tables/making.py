@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kernelknife._engine.policy import infer_task
-from kernelknife._utils.optional import import_optional
+from kernelknife._utils.messages import import_optional
 from kernelknife.app.messages import Hint, Message, offering
 from kernelknife.app.options import ColumnOptions, TableOptions
 from kernelknife.app.tables.checks import (

@@ -8,7 +8,7 @@ import zlib
 from dataclasses import replace
 from pathlib import Path
 
-from kernelknife._utils.optional import import_optional
+from kernelknife._utils.messages import import_optional
 from kernelknife.app.options import ReadOptions
 from kernelknife.app.tables.columns import is_text
 from kernelknife.app.tables.delimited import check_header, decode, parse, transposed

@@ -9,7 +9,7 @@ import datetime
 import io
 import zipfile
 
-from kernelknife._utils.optional import import_optional
+from kernelknife._utils.messages import import_optional
 from kernelknife.app.messages import Hint, Message
 from kernelknife.app.tables.errors import TableError, listing
 

@@ -3,7 +3,7 @@
 import io
 from pathlib import Path
 
-from kernelknife._utils.optional import import_optional
+from kernelknife._utils.messages import import_optional
 from kernelknife.app.tables.errors import TableError
 from kernelknife.app.tables.workbook import to_workbook
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kernelknife._utils.optional import import_optional
+from kernelknife._utils.messages import import_optional
 from kernelknife.inspection.displays.paths import WeightPathDisplay
 from kernelknife.inspection.displays.style import (
     COLORS,

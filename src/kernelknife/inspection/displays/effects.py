@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from kernelknife._utils.checks import check_number
-from kernelknife._utils.optional import import_optional
+from kernelknife._utils.messages import import_optional
 from kernelknife.inspection.displays.style import (
     COLORS,
     GRAY,

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from kernelknife._utils.optional import import_optional
+from kernelknife._utils.messages import import_optional
 
 __all__ = [
     "ACCENT",
