@@ -6,8 +6,7 @@ import numpy
 import pytest
 
 from kernelknife import __version__
-from kernelknife.app.cli import main
-from kernelknife.app.cli.bare import version_line
+from kernelknife.app.cli import main, version_line
 
 
 @pytest.fixture

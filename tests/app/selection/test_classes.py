@@ -7,7 +7,7 @@ from sklearn.metrics import roc_auc_score
 
 from kernelknife.app.report import build_report
 from kernelknife.app.selection import select_features
-from kernelknife.app.selection.classes import judge_classes
+from kernelknife.app.selection.comparison import judge_classes
 
 
 class Fixed:

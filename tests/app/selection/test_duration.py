@@ -10,7 +10,7 @@ from kernelknife._tuning.candidates import SearchSpec
 from kernelknife._tuning.halving import plan_search
 from kernelknife.app.messages import spelled
 from kernelknife.app.options import in_command
-from kernelknife.app.selection.duration import announce_search, in_words
+from kernelknife.app.selection.planning import announce_search, in_words
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_a_long_search_names_the_quick_one(rng, monkeypatch):
     X, y = rng.normal(size=(60, 4)), rng.normal(size=60)
     search = KnifeRegressorCV(["linear", "rbf"], alphas=[0.1, 1.0], cv=3)
     assert "quick" not in announced(search, X, y)
-    monkeypatch.setattr("kernelknife.app.selection.duration.LEAST_SECONDS_PER_PATH", 60.0)
+    monkeypatch.setattr("kernelknife.app.selection.planning.LEAST_SECONDS_PER_PATH", 60.0)
     line = announced(search, X, y)
     assert line.endswith("18 minutes (for a first answer in about ten seconds, use quick=True)")
     assert spelled(line, in_command).endswith("in about ten seconds, use --quick)")

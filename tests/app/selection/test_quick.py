@@ -7,7 +7,7 @@ from sklearn.model_selection import KFold
 
 from kernelknife.app.options import SearchOptions
 from kernelknife.app.selection import find_warnings, select_features
-from kernelknife.app.selection.quick import arguments_of_search, draw_quick_rows
+from kernelknife.app.selection.planning import arguments_of_search, draw_quick_rows
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from kernelknife.app.selection import select_features
-from kernelknife.app.selection.splitting import split_held_out
+from kernelknife.app.selection.planning import split_held_out
 from kernelknife.datasets import make_skin_of_orange
 
 

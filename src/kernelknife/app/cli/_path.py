@@ -8,8 +8,16 @@ import numpy as np
 from kernelknife import knife_path
 from kernelknife._utils.files import write_file
 from kernelknife._utils.messages import import_optional, number
-from kernelknife.app.cli.console import busy, out, print_json, print_note, print_table
-from kernelknife.app.cli.files import check_outputs, print_places, writing
+from kernelknife.app.cli.console import (
+    busy,
+    check_outputs,
+    out,
+    print_json,
+    print_note,
+    print_places,
+    print_table,
+    writing,
+)
 from kernelknife.app.options import TableOptions
 from kernelknife.app.selection.products import products_as_json, products_in_words
 from kernelknife.app.tables import TableEncoder, make_table, read_table

@@ -5,8 +5,7 @@ import sys
 import numpy as np
 
 from kernelknife._utils.files import write_file
-from kernelknife.app.cli.console import print_note, warned
-from kernelknife.app.cli.files import check_outputs, print_places, writing
+from kernelknife.app.cli.console import check_outputs, print_note, print_places, warned, writing
 from kernelknife.app.storage import load_model
 from kernelknife.app.tables import (
     check_column,

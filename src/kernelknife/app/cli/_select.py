@@ -8,13 +8,15 @@ from kernelknife._utils.messages import number
 from kernelknife.app.cli.console import (
     Failure,
     as_line,
+    check_outputs,
     out,
     print_json,
     print_note,
+    print_places,
     print_table,
     warned,
+    writing,
 )
-from kernelknife.app.cli.files import check_outputs, print_places, writing
 from kernelknife.app.cli.progress import fold_bar
 from kernelknife.app.options import ReadOptions, SelectOptions
 from kernelknife.app.report import build_report

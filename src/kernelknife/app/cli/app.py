@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from kernelknife.app.cli.bare import version_line
+from kernelknife.app.cli import version_line
 from kernelknife.app.cli.console import Failure, out, print_note
 from kernelknife.app.cli.parameters import takes_options
 from kernelknife.app.options import (
@@ -177,9 +177,9 @@ def relate(
 
     The exit status is 0 if they do so on held-out rows at the 5 % level, and 1 if not.
     """
-    from kernelknife.app.cli import _relate
+    from kernelknife.app.cli import _explore
 
-    raise typer.Exit(_relate.relate(left, right, options, reading, report=report, json=json))
+    raise typer.Exit(_explore.relate(left, right, options, reading, report=report, json=json))
 
 
 @app.command()

@@ -1,7 +1,9 @@
 """How well the selected model predicts, and what it is compared with.
 
 The comparisons are the baseline, a constant prediction, and a kernel model of scikit-learn that
-uses all columns with equal weights. All errors are taken on the folds of the search.
+uses all columns with equal weights. All errors are taken on the folds of the search. What is said
+of single classes comes from the models of the selected candidate on the training rows of every
+fold, and from the test rows of that fold.
 """
 
 import warnings
@@ -15,7 +17,7 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.kernel_approximation import Nystroem
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
-from sklearn.metrics import check_scoring
+from sklearn.metrics import check_scoring, roc_auc_score
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -30,7 +32,7 @@ from kernelknife._tuning.halving import plan_search
 from kernelknife._tuning.splits import rows_of_splits
 from kernelknife._utils.threads import limited_blas
 from kernelknife.app.options import SearchOptions
-from kernelknife.app.selection.result import HeldOut, Score
+from kernelknife.app.selection.result import ClassQuality, HeldOut, Score, WrongRow
 from kernelknife.estimators import KnifeClassifier, KnifeRegressor
 from kernelknife.inspection.curves import as_errors
 from kernelknife.kernels import Kernel, Linear, Polynomial, check_kernel
@@ -39,6 +41,7 @@ __all__ = [
     "SelectedModel",
     "advantage_over",
     "compare_models",
+    "judge_classes",
     "judge_held_out",
     "mean_score",
     "select_model",
@@ -319,3 +322,68 @@ def _name_model(task, kernel, n_centers):
     kind = "kernel ridge regression" if task == "regression" else "support vector machine"
     centers = "" if n_centers is None else f" on {n_centers} centers"
     return f"{kind} with a {words} kernel{centers}"
+
+
+def judge_classes(models, splits, X, y, row_names) -> ClassQuality:
+    """Return which classes are taken for which on the test rows of the folds.
+
+    A row that is tested several times, because the folds are repeated, counts once in all.
+
+    Parameters
+    ----------
+    models : list of KnifeClassifier
+        One per fold, fitted on its training rows.
+    splits : list of (ndarray, ndarray)
+    X, y : ndarray
+    row_names : ndarray of str
+    """
+    classes = np.unique(y)
+    votes = np.zeros((len(y), len(classes)))
+    areas = []
+    for model, (_, test) in zip(models, splits, strict=True):
+        predicted = model.predict(X[test])
+        votes[test, np.searchsorted(classes, predicted)] += 1.0
+        areas.append(_area(model, X[test], y[test], classes))
+    tested = votes.sum(axis=1)
+    shares = votes / np.maximum(tested, 1.0)[:, None]
+    codes = np.searchsorted(classes, y)
+    confusion = np.array([shares[codes == i].sum(axis=0) for i in range(len(classes))])
+    counts = confusion.sum(axis=1)
+    errors = 1.0 - np.divide(
+        np.diag(confusion), counts, out=np.full(len(classes), np.nan), where=counts > 0
+    )
+    known = [area for area in areas if area is not None]
+    return ClassQuality(
+        classes=tuple(str(label) for label in classes),
+        confusion=confusion,
+        class_errors=errors,
+        balanced_error=float(np.nanmean(errors)),
+        area=float(np.mean(known)) if known else None,
+        wrong_rows=_wrong_rows(shares, codes, classes, row_names),
+    )
+
+
+def _area(model, X, y, classes):
+    """Return the area under the ROC curve of one fold, the mean over classes for more than two."""
+    there = np.unique(y)
+    if len(there) < 2:
+        return None
+    scores = model.decision_function(X)
+    if len(classes) == 2:
+        return roc_auc_score(y == classes[1], scores)
+    places = np.searchsorted(classes, there)
+    return np.mean([roc_auc_score(y == classes[j], scores[:, j]) for j in places])
+
+
+def _wrong_rows(shares, codes, classes, row_names):
+    """Return the rows that are taken for another class, the most frequently wrong first."""
+    wrong = shares.copy()
+    wrong[np.arange(len(codes)), codes] = 0.0
+    total = wrong.sum(axis=1)
+    rows = [i for i in np.argsort(-total, kind="stable") if total[i] > 0]
+    return tuple(
+        WrongRow(
+            str(row_names[i]), str(classes[codes[i]]), str(classes[wrong[i].argmax()]), total[i]
+        )
+        for i in rows
+    )

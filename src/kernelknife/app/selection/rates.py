@@ -11,7 +11,7 @@ from kernelknife._error_rates import find_copies
 from kernelknife.app.messages import Hint
 from kernelknife.app.options import SearchOptions
 from kernelknife.app.tables import TableEncoder, TableError
-from kernelknife.app.tables.errors import leave_out
+from kernelknife.app.tables.columns import leave_out
 from kernelknife.kernels import check_kernel
 from kernelknife.knockoffs import KnifeKnockoffs
 from kernelknife.stability import PATH_TOL, KnifeStability

@@ -17,22 +17,24 @@ from kernelknife._utils.checks import check_number
 from kernelknife._utils.versions import versions
 from kernelknife.app.messages import Hint
 from kernelknife.app.options import SelectOptions
-from kernelknife.app.selection.classes import judge_classes
 from kernelknife.app.selection.comparison import (
     advantage_over,
     compare_models,
+    judge_classes,
     judge_held_out,
     mean_score,
     select_model,
 )
-from kernelknife.app.selection.duration import announce_search
 from kernelknife.app.selection.effects import find_effects, find_interactions
-from kernelknife.app.selection.products import find_searched_products
-from kernelknife.app.selection.quick import (
+from kernelknife.app.selection.planning import (
+    FEWEST_ROWS,
     SUBSTITUTE_ROWS,
+    announce_search,
     arguments_of_search,
     draw_quick_rows,
+    split_held_out,
 )
+from kernelknife.app.selection.products import find_searched_products
 from kernelknife.app.selection.rates import (
     check_copies,
     check_knockoffs,
@@ -40,7 +42,6 @@ from kernelknife.app.selection.rates import (
     find_rates,
 )
 from kernelknife.app.selection.result import Feature, Selection
-from kernelknife.app.selection.splitting import FEWEST_ROWS, split_held_out
 from kernelknife.app.tables import Table, TableEncoder, TableError, make_table
 from kernelknife.cross_validation import KnifeClassifierCV, KnifeRegressorCV, models_of_folds
 from kernelknife.inspection.substitutes import Substitutes, find_substitutes, fold_of_rows

@@ -7,13 +7,11 @@ that a selection names the columns that the user knows. A table that cannot be u
 a :class:`TableError` that says why and what to do.
 """
 
+from kernelknife.app.tables.columns import TableError, reading_notes
 from kernelknife.app.tables.dates import expand_dates, has_dates
 from kernelknife.app.tables.encoding import TableEncoder, outside_range, unseen_levels
-from kernelknife.app.tables.errors import TableError
 from kernelknife.app.tables.making import Table, check_column, make_features, make_table
-from kernelknife.app.tables.notes import reading_notes
-from kernelknife.app.tables.reading import read_table
-from kernelknife.app.tables.writing import check_format, table_bytes
+from kernelknife.app.tables.reading import check_format, read_table, table_bytes
 
 __all__ = [
     "Table",

@@ -4,9 +4,8 @@ import numpy as np
 
 from kernelknife._utils.messages import import_optional
 from kernelknife.app.messages import Hint, Message
-from kernelknife.app.tables.columns import text_columns
+from kernelknife.app.tables.columns import TableError, leave_out, listing, text_columns
 from kernelknife.app.tables.dates import looks_like_dates
-from kernelknife.app.tables.errors import TableError, leave_out, listing
 
 __all__ = [
     "check_number_marks",

@@ -1,26 +1,33 @@
-"""What a column of a data frame holds: numbers or texts, gaps, infinite values."""
+"""Columns of a data frame: what they hold, and the error and the notes that name them."""
 
 from collections import Counter
 from collections.abc import Iterable
 
 import numpy as np
 
-from kernelknife.app.messages import Hint
-from kernelknife.app.tables.errors import TableError, leave_out, listing
+from kernelknife.app.messages import Hint, InputError
 
 __all__ = [
     "MISSING_LEVEL",
+    "TableError",
+    "add_reading_note",
     "as_numbers",
     "as_texts",
     "check_missing",
     "check_names",
     "first_text",
     "is_text",
+    "leave_out",
+    "listing",
+    "reading_notes",
     "text_columns",
 ]
 
 MISSING_LEVEL = ""  # the text that stands for a missing one
 NUMBER_KINDS = "biuf"  # NumPy's codes for booleans, integers, unsigned integers and floats
+# A message must stay readable on a terminal, whatever the number of columns that it is about.
+MOST_LISTED = 5
+KEY = "kernelknife reading notes"  # in ``DataFrame.attrs``, which pandas gives to its users
 
 
 def check_names(names: Iterable[object], where: str) -> None:
@@ -109,3 +116,37 @@ def check_missing(frame, impute, *hints: Hint) -> None:
         rows = int(frame.isna().any(axis=1).sum())
         counts = listing(f"{name} ({count})" for name, count in gaps.items())
         raise TableError(f"Values are missing in {rows} of {len(frame)} rows: {counts}.", *hints)
+
+
+class TableError(InputError):
+    """A table cannot be used as it is; the message says why and what to do."""
+
+
+def leave_out(*names: str) -> Hint:
+    """Return the hint to leave columns out."""
+    columns = "columns" if len(names) > 1 else "column"
+    return Hint(f"leave the {columns} out with {{}}", {"drop": list(names)})
+
+
+def listing(names: Iterable[object]) -> str:
+    """Return names separated by commas; of many names, the first few and the number of others."""
+    texts = [str(name) for name in names]
+    others = len(texts) - MOST_LISTED
+    more = f" and {others} more" if others > 0 else ""
+    return ", ".join(texts[:MOST_LISTED]) + more
+
+
+def add_reading_note(frame, note: str) -> None:
+    """Keep a note on how a data frame was read with the data frame."""
+    frame.attrs[KEY] = [*frame.attrs.get(KEY, []), note]
+
+
+def reading_notes(frame) -> list[str]:
+    """Return what :func:`kernelknife.app.tables.read_table` has left out or guessed.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        As ``read_table`` returned it. Other data frames have no notes.
+    """
+    return list(frame.attrs.get(KEY, []))

@@ -9,7 +9,7 @@ import re
 
 from kernelknife._utils.messages import import_optional
 from kernelknife.app.messages import Hint
-from kernelknife.app.tables.errors import TableError, leave_out, listing
+from kernelknife.app.tables.columns import TableError, leave_out, listing
 
 __all__ = ["PARTS", "expand_dates", "has_dates", "looks_like_dates", "plan_dates"]
 

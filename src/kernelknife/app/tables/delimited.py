@@ -11,9 +11,7 @@ import re
 
 from kernelknife.app.messages import Hint
 from kernelknife.app.options import ReadOptions
-from kernelknife.app.tables.columns import check_names
-from kernelknife.app.tables.errors import TableError, listing
-from kernelknife.app.tables.notes import add_reading_note
+from kernelknife.app.tables.columns import TableError, add_reading_note, check_names, listing
 
 __all__ = ["check_header", "decode", "parse", "transposed"]
 

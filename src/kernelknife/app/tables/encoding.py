@@ -8,14 +8,15 @@ from kernelknife._utils.messages import number
 from kernelknife.app.messages import Hint
 from kernelknife.app.tables.columns import (
     MISSING_LEVEL,
+    TableError,
     as_numbers,
     as_texts,
     check_missing,
     check_names,
     first_text,
     is_text,
+    listing,
 )
-from kernelknife.app.tables.errors import TableError, listing
 
 __all__ = ["TableEncoder", "outside_range", "unseen_levels"]
 

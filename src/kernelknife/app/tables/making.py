@@ -19,10 +19,17 @@ from kernelknife.app.tables.checks import (
     find_doubts,
     find_split_columns,
 )
-from kernelknife.app.tables.columns import as_texts, check_missing, check_names, is_text
+from kernelknife.app.tables.columns import (
+    TableError,
+    as_texts,
+    check_missing,
+    check_names,
+    is_text,
+    leave_out,
+    listing,
+    reading_notes,
+)
 from kernelknife.app.tables.dates import expand_dates, plan_dates
-from kernelknife.app.tables.errors import TableError, leave_out, listing
-from kernelknife.app.tables.notes import reading_notes
 
 __all__ = ["Table", "check_column", "make_features", "make_table"]
 

@@ -1,7 +1,8 @@
-"""Reading a table from a file, a folder of Parquet files, or standard input."""
+"""Tables from files and to files: reading one, and a data frame as the bytes of a file."""
 
 import difflib
 import gzip
+import io
 import re
 import sys
 import zlib
@@ -10,18 +11,21 @@ from pathlib import Path
 
 from kernelknife._utils.messages import import_optional
 from kernelknife.app.options import ReadOptions
-from kernelknife.app.tables.columns import is_text
+from kernelknife.app.tables.columns import TableError, add_reading_note, is_text
 from kernelknife.app.tables.delimited import check_header, decode, parse, transposed
-from kernelknife.app.tables.errors import TableError
-from kernelknife.app.tables.notes import add_reading_note
 from kernelknife.app.tables.workbook import ENDINGS as WORKBOOKS
-from kernelknife.app.tables.workbook import sheet_as_text
+from kernelknife.app.tables.workbook import sheet_as_text, to_workbook
 
-__all__ = ["read_table"]
+__all__ = [
+    "check_format",
+    "read_table",
+    "table_bytes",
+]
 
 BINARY = (".parquet", ".feather")
 # How pandas and Dask name the column in which they save an index without a name.
 SAVED_INDEX = re.compile(r"__index_level_\d+__|__null_dask_index__")
+NEEDED = {".parquet": ("pyarrow", "pyarrow"), ".xlsx": ("openpyxl", "kernelknife[excel]")}
 
 
 def read_table(
@@ -201,3 +205,31 @@ def _read_binary(pandas, path, ending):
     if not len(frame):
         raise TableError(f"{path} has no rows.")
     return frame.reset_index(drop=True)
+
+
+def check_format(path) -> None:
+    """Raise where a table could not be written to a file of this name, before any work is done."""
+    ending = Path(path).suffix.lower()
+    if ending == ".xls":
+        raise TableError(f"{path}: Excel's old format is not written. Use the ending .xlsx.")
+    if ending in NEEDED:
+        import_optional(*NEEDED[ending], f"Writing {ending}")
+
+
+def table_bytes(frame, path) -> bytes:
+    """Return a data frame as CSV, as Parquet (.parquet) or as an Excel workbook (.xlsx).
+
+    Parameters
+    ----------
+    frame : DataFrame
+    path : path
+        The file that is going to be written; its ending names the format, and all others are CSV.
+    """
+    ending = Path(path).suffix.lower()
+    if ending == ".xlsx":
+        return to_workbook(frame)
+    if ending == ".parquet":
+        buffer = io.BytesIO()
+        frame.to_parquet(buffer, index=False)
+        return buffer.getvalue()
+    return frame.to_csv(index=False, sep="\t" if ending in (".tsv", ".tab") else ",").encode()

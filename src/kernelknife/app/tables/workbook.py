@@ -11,7 +11,7 @@ import zipfile
 
 from kernelknife._utils.messages import import_optional
 from kernelknife.app.messages import Hint, Message
-from kernelknife.app.tables.errors import TableError, listing
+from kernelknife.app.tables.columns import TableError, listing
 
 __all__ = ["ENDINGS", "sheet_as_text", "to_workbook"]
 
