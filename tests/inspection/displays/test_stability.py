@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from kernelknife import KnifeStability
-from kernelknife.inspection.displays.stability import StabilityDisplay
+from kernelknife.inspection.displays.paths import StabilityDisplay
 
 
 @pytest.fixture(autouse=True)

@@ -4,8 +4,6 @@ The classes follow scikit-learn's Display convention: the constructor takes data
 them from a result, and ``plot`` draws. matplotlib is imported only when something is drawn.
 """
 
-from kernelknife.inspection.displays.canonical import CCAPathDisplay
-from kernelknife.inspection.displays.convergence import ConvergenceDisplay
 from kernelknife.inspection.displays.effects import EffectsDisplay
 from kernelknife.inspection.displays.folds import (
     CountDisplay,
@@ -13,13 +11,15 @@ from kernelknife.inspection.displays.folds import (
     best_by_count,
     fewest_within_error,
 )
-from kernelknife.inspection.displays.kernels import KernelDisplay
-from kernelknife.inspection.displays.paths import WeightPathDisplay
-from kernelknife.inspection.displays.scores import ScoresDisplay
-from kernelknife.inspection.displays.stability import StabilityDisplay
+from kernelknife.inspection.displays.paths import (
+    CCAPathDisplay,
+    ConvergenceDisplay,
+    StabilityDisplay,
+    WeightPathDisplay,
+)
+from kernelknife.inspection.displays.rows import KernelDisplay, ScoresDisplay
 from kernelknife.inspection.displays.style import log_positions, spread_labels
-from kernelknife.inspection.displays.substitutes import SubstitutesDisplay
-from kernelknife.inspection.displays.weights import WeightsDisplay
+from kernelknife.inspection.displays.weights import SubstitutesDisplay, WeightsDisplay
 
 __all__ = [
     "CCAPathDisplay",
