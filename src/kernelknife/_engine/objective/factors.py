@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import eigh
 from scipy.linalg.blas import dtrsm
 from scipy.linalg.lapack import dpotrf, dtrtrs
 
@@ -225,7 +224,8 @@ class ThinFactor(Factor):
         """Return it for the columns ``P`` of the curved rows and the diagonal ``shift``."""
         scale = 1.0 / np.sqrt(shift)
         U = P * scale[:, None]
-        squares, axes = eigh(U.T @ U, driver="evd")
+        # Divide and conquer, as with SciPy's driver "evd", which SciPy 1.13 refuses for one column.
+        squares, axes = np.linalg.eigh(U.T @ U)
         squares = np.maximum(squares, 0.0)
         # (1 - (1 + q)^-1/2) / q, without the difference of near equals that a small q makes.
         root = np.sqrt(1.0 + squares)
