@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kernelknife._error_rates.columns import cluster_columns, find_copies
+from kernelknife._error_rates.half_samples import cluster_columns, find_copies
 
 
 def test_the_first_two_equal_columns_are_found(rng):

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.testing import assert_allclose
 
-from kernelknife._error_rates.ipss import CUTOFF, integrated_q_values, integration_grid
+from kernelknife._error_rates.bounds import CUTOFF, integrated_q_values, integration_grid
 
 
 def random_ranks(rng, halves, p):

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.testing import assert_allclose
 
-from kernelknife._error_rates.products import bounded_columns, product_columns, strong_pairs
+from kernelknife._error_rates.statistics import bounded_columns, product_columns, strong_pairs
 
 
 def test_planted_products_are_found_and_noise_is_not(rng):

@@ -9,16 +9,21 @@ from kernelknife._error_rates.bounds import (
     ASSUMPTIONS,
     choose_votes,
     error_bound,
+    integrated_q_values,
 )
-from kernelknife._error_rates.columns import cluster_columns, find_copies
 from kernelknife._error_rates.filter import (
     derandomized_e_values,
     e_bh_q_values,
     knockoff_threshold,
     select_by_e_values,
 )
-from kernelknife._error_rates.half_samples import draw_half_samples, rank_half_samples, rank_units
-from kernelknife._error_rates.ipss import integrated_q_values
+from kernelknife._error_rates.half_samples import (
+    cluster_columns,
+    draw_half_samples,
+    find_copies,
+    rank_half_samples,
+    rank_units,
+)
 from kernelknife._error_rates.sampler import (
     METHODS,
     GaussianKnockoffs,

@@ -1,9 +1,15 @@
-"""Half-samples in complementary pairs, and the elimination order of columns on each of them."""
+"""Half-samples in complementary pairs, and the elimination order of columns on each of them.
+
+Columns that hold the same information, exact copies and clusters of correlated ones, are found
+without the target, so that error rates hold for clusters as they do for columns.
+"""
 
 import warnings
 
 import numpy as np
 from joblib import Parallel, delayed
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial.distance import squareform
 from sklearn.model_selection import StratifiedGroupKFold
 
 from kernelknife._engine import FitSpec, follow, prepare_arrays, set_up
@@ -11,13 +17,20 @@ from kernelknife._engine.search import rank_features
 from kernelknife._utils.progress import SILENT, Progress
 from kernelknife._utils.threads import limited_blas
 
-__all__ = ["draw_half_samples", "rank_half_samples", "rank_units"]
+__all__ = [
+    "cluster_columns",
+    "draw_half_samples",
+    "find_copies",
+    "rank_half_samples",
+    "rank_units",
+]
 
 # A half-sample votes by its elimination order alone, for which a coarse path suffices.
 PATH_POINTS = 15
 
 
 # -- drawing --------------------------------------------------------------------------------------
+MOST_CLUSTERED = 5000  # columns, whose correlations with each other take 200 MB
 
 
 def draw_half_samples(
@@ -151,3 +164,48 @@ def rank_units(ranks: np.ndarray, units: np.ndarray) -> np.ndarray:
     result = np.empty(best.shape, dtype=np.int32)
     np.put_along_axis(result, order, np.arange(1, n_units + 1, dtype=np.int32)[None], axis=1)
     return result
+
+
+def find_copies(X: np.ndarray, varying: np.ndarray) -> tuple[int, int] | None:
+    """Return two columns with the same values, None if there are none.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+    varying : ndarray of int
+        The columns to compare.
+    """
+    first: dict[bytes, int] = {}
+    for j in varying.tolist():
+        original = first.setdefault(X[:, j].tobytes(), j)
+        if original != j:
+            return original, j
+    return None
+
+
+def cluster_columns(X: np.ndarray, correlation: float) -> np.ndarray:
+    """Return the cluster of every column.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+        No column is constant.
+    correlation : float
+        Smallest absolute correlation of two columns of a cluster.
+    """
+    p = X.shape[1]
+    if p > MOST_CLUSTERED:
+        raise ValueError(
+            f"Clusters need the correlations of all columns with each other; {p} columns are more "
+            f"than the limit of {MOST_CLUSTERED}. Leave out cluster_correlation, or drop copies "
+            "beforehand."
+        )
+    if p < 2:
+        return np.zeros(p, dtype=int)
+    distance = 1.0 - np.abs(np.corrcoef(X, rowvar=False))
+    np.fill_diagonal(distance, 0.0)
+    distance = np.maximum(0.5 * (distance + distance.T), 0.0)
+    # Complete linkage: the weakest correlation inside a cluster decides.
+    tree = linkage(squareform(distance, checks=False), method="complete")
+    clusters: np.ndarray = fcluster(tree, 1.0 - correlation + 1e-12, criterion="distance")
+    return clusters

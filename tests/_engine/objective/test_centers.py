@@ -6,7 +6,7 @@ from numpy.testing import assert_array_equal
 from sklearn.cluster import kmeans_plusplus
 
 from kernelknife import KnifeRegressor
-from kernelknife._engine.objective import CENTERS, centers, choose_centers
+from kernelknife._engine.objective import CENTERS, choose_centers, factory
 from kernelknife.kernels import RBF
 
 
@@ -36,7 +36,7 @@ def test_rows_are_spread_out_where_columns_are_many(rng, monkeypatch):
         widths.append(X.shape[1])
         return kmeans_plusplus(X, *arguments, **options)
 
-    monkeypatch.setattr(centers, "kmeans_plusplus", watched)
+    monkeypatch.setattr(factory, "kmeans_plusplus", watched)
     X = rng.normal(size=(420, 600))
     X[:20] += 3.0 * rng.normal(size=(20, 600))
     index = choose_centers(X, 40, "kmeans++", RBF(), np.full(600, 0.5 / 600), 0)

@@ -12,10 +12,14 @@ from kernelknife._engine.objective.base import (
     null_objective,
     rows_of_sample,
 )
-from kernelknife._engine.objective.centers import CENTERS, choose_centers
 from kernelknife._engine.objective.exact import ExactProblem, ExactState
 from kernelknife._engine.objective.factors import IndefiniteKernelError
-from kernelknife._engine.objective.factory import build_problem, refresh_centers
+from kernelknife._engine.objective.factory import (
+    CENTERS,
+    build_problem,
+    choose_centers,
+    refresh_centers,
+)
 from kernelknife._engine.objective.features import Features
 from kernelknife._engine.objective.nystrom import NystromProblem
 

@@ -1,13 +1,7 @@
 """Loops over solvers: starts, paths, relaxed models, an exact number of features."""
 
-from kernelknife._engine.search.count import solve_for_count, solve_for_support
 from kernelknife._engine.search.grid import sparsest_state
 from kernelknife._engine.search.path import Trace, choose_start, follow_path, rank_features
-from kernelknife._engine.search.relaxation import (
-    equal_weights,
-    fixed_weights,
-    refit_without_penalty,
-)
 from kernelknife._engine.search.starts import (
     Start,
     StartSettings,
@@ -16,6 +10,13 @@ from kernelknife._engine.search.starts import (
     make_starts,
     product_rows,
     scaled_weights,
+)
+from kernelknife._engine.search.variants import (
+    equal_weights,
+    fixed_weights,
+    refit_without_penalty,
+    solve_for_count,
+    solve_for_support,
 )
 
 __all__ = [

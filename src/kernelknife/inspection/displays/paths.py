@@ -139,7 +139,7 @@ class WeightPathDisplay(LineDisplay):
             mark_penalty(ax, max(float(self.sparsity), x[0]), "chosen")
 
     def _colored_features(self):
-        """Return the features selected at the chosen penalty, else those that survive longest."""
+        """Return the features selected at the chosen penalty, else those that remain longest."""
         ranking = rank_features(self.weights) if self.ranking is None else self.ranking
         order = np.argsort(ranking, kind="stable")
         if self.sparsity is not None:
