@@ -1,0 +1,43 @@
+"""The losses by name."""
+
+from typing import Any
+
+from kernelknife._utils.checks import resolve
+from kernelknife.losses.base import Loss
+from kernelknife.losses.classes import Hinge, HuberizedHinge, LogisticLoss, SquaredHinge
+from kernelknife.losses.numbers import HuberLoss, SquaredLoss
+
+__all__ = ["LOSSES", "check_loss"]
+
+LOSSES: dict[str, type[Loss]] = {
+    "squared": SquaredLoss,
+    "huber": HuberLoss,
+    "squared_hinge": SquaredHinge,
+    "huberized_hinge": HuberizedHinge,
+    "hinge": Hinge,
+    "logistic": LogisticLoss,
+}
+
+
+def check_loss(loss: Any, task: str) -> Loss:
+    """Return a :class:`Loss` for a name or an instance, made for the task.
+
+    Parameters
+    ----------
+    loss : str or Loss
+    task : {"regression", "classification"}
+
+    Returns
+    -------
+    Loss
+    """
+    known = {name: cls for name, cls in LOSSES.items() if cls.task == task}
+    if isinstance(loss, str) and loss in LOSSES and loss not in known:
+        raise ValueError(
+            f"The loss {loss!r} is for {LOSSES[loss].task}; for {task} choose one of "
+            f"{', '.join(sorted(known))}."
+        )
+    resolved = resolve(loss, known, Loss, "loss")  # type: ignore[type-abstract]  # not called
+    if resolved.task != task:
+        raise ValueError(f"{resolved!r} is a loss for {resolved.task}, not for {task}.")
+    return resolved
