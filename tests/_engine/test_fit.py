@@ -239,7 +239,10 @@ def noise():
 
 def null_of(setup):
     problem = setup.problem
-    return null_objective(setup.spec.loss, problem.Y, problem.sample_weight, problem.fit_intercept)
+    loss = setup.spec.loss
+    risk = loss.bind(problem.Y, problem.sample_weight, problem.n_outputs)
+    ones = np.ones((problem.n_rows, int(problem.fit_intercept)))
+    return null_objective(risk, problem.n_outputs, ones, loss.constant_curvature)
 
 
 @pytest.mark.parametrize(
@@ -354,3 +357,33 @@ def test_a_solver_that_is_stopped_early_says_so(sinusoid):
     assert not result.converged
     with pytest.warns(ConvergenceWarning, match="max_iter reached.*raise max_iter or tol"):
         result.warn_not_converged("KnifeRegressor")
+
+
+def test_a_fit_adjusts_for_columns_and_predicts_with_them(rng):
+    X = rng.normal(size=(150, 6))
+    y = np.sin(2 * X[:, 0]) + 3.0 * X[:, 4] - 2.0 * X[:, 5] + 0.05 * rng.normal(size=150)
+    names = np.array(list("abcdef"), dtype=object)
+    spec = replace(FitSpec.from_estimator(KnifeRegressor(sparsity=2.0)), adjust_for=["e", "f"])
+    for n_centers in (None, 60):
+        result = fit(replace(spec, n_centers=n_centers), prepare_arrays(spec, X, y, names=names))
+        assert np.flatnonzero(result.weights).tolist() == [0]
+        model = result.model
+        assert_allclose(model.predict(ArrayRows(X)), y, atol=0.5)
+        slopes = model.adjusted_coef[:, 0] / model.adjusted.scale * model.targets.scale
+        assert_allclose(slopes, [3.0, -2.0], atol=0.1)
+        # A prediction depends on its own row alone, and what is adjusted for counts in it.
+        moved = X[:5] + np.array([0, 0, 0, 0, 1.0, 0])
+        change = model.predict(ArrayRows(moved)) - model.predict(ArrayRows(X[:5]))
+        assert_allclose(change, slopes[0])
+
+
+def test_an_offset_of_a_fit_shifts_its_targets(rng):
+    X = rng.normal(size=(100, 4))
+    y, offset = np.sin(2 * X[:, 0]), 5.0 * rng.normal(size=100)
+    spec = FitSpec.from_estimator(KnifeRegressor(sparsity=1.0, standardize=False))
+    plain = fit(spec, prepare_arrays(spec, X, y))
+    spec = replace(spec, offset=True)
+    known = fit(spec, prepare_arrays(spec, X, np.column_stack([y + offset, offset])))
+    assert_allclose(known.weights, plain.weights, atol=1e-6)
+    predicted = known.model.predict(ArrayRows(X), offset)
+    assert_allclose(predicted, plain.model.predict(ArrayRows(X)) + offset, atol=1e-5)

@@ -170,6 +170,8 @@ def prepare_data(spec: FitSpec, rows: Rows) -> TrainingData:
         standardize=spec.standardize,
         feature_groups=spec.feature_groups,
         feature_costs=spec.feature_costs,
+        adjust_for=spec.adjust_for,
+        offset=spec.offset,
     )
 
 
@@ -193,7 +195,7 @@ def set_up(spec: FitSpec, data: TrainingData) -> Setup:
     problem, center_rows = build_problem(
         data,
         alpha=spec.alpha,
-        fit_intercept=spec.fit_intercept,
+        fit_intercept=spec.fit_intercept and spec.loss.has_intercept,
         n_centers=spec.n_centers,
         centers=spec.centers,
         memory_budget=spec.memory_budget,
@@ -314,7 +316,9 @@ def or_empty(setup: Setup, solution: Solution, objective: float) -> Solution:
         return solution
     if loss.surrogate is not None:
         exact = problem.as_exact()
-        empty = null_objective(loss, exact.Y, exact.sample_weight, exact.fit_intercept)
+        risk = loss.bind(exact.Y, exact.sample_weight, exact.n_outputs)
+        ones = np.ones((exact.n_rows, int(exact.fit_intercept)))
+        empty = null_objective(risk, exact.n_outputs, ones, loss.constant_curvature)
         nothing = empty_state(problem) if empty < objective else None
     elif problem.convex or (
         problem.fit_intercept and objective < SURELY_BELOW * problem.null_value

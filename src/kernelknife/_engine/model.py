@@ -40,6 +40,9 @@ class Model:
     moments : EffectMoments or None
         Of the effects over the training rows; None for a kernel without effects, for a model that
         only predicts, and where the effects are too many to be measured.
+    adjusted : Columns or None
+        The columns that are adjusted for: a linear part that nothing penalizes.
+    adjusted_coef : ndarray of shape (q, k) or None
     """
 
     kernel: Kernel
@@ -51,6 +54,8 @@ class Model:
     intercept: np.ndarray
     targets: TargetEncoder
     moments: EffectMoments | None = None
+    adjusted: Columns | None = None
+    adjusted_coef: np.ndarray | None = None
 
     def kernel_matrix(self, X: np.ndarray) -> np.ndarray:
         """Return the weighted kernel matrix of a user's rows."""
@@ -73,9 +78,16 @@ class Model:
         """Return the scores, without the second axis for two classes."""
         return self._map(rows, _first if self.targets.squeeze else _same)
 
-    def predict(self, rows: Rows) -> Array:
-        """Return the predictions for rows of any kind."""
-        return self._map(rows, self.targets.decode)
+    def predict(self, rows: Rows, offset: np.ndarray | None = None) -> Array:
+        """Return the predictions for rows of any kind.
+
+        ``offset`` holds the known parts of their scores, shape (n,) or (n, k).
+        """
+        if offset is None:
+            return self._map(rows, self.targets.decode)
+        scores = self.scores(rows)
+        known = np.asarray(offset, dtype=float).reshape(len(scores), -1) / self.targets.scale
+        return self.targets.decode(scores + like(known, scores))
 
     def probabilities(self, rows: Rows, loss: Loss) -> Array:
         """Return class probabilities by a loss that has them."""
@@ -98,7 +110,10 @@ class Model:
                 raise ValueError("Input X contains NaN or infinity. Drop or impute them first.")
         Z = self.columns.take(X)
         K = self.kernel(Z, like(self.vectors, Z), like(self.v, Z))
-        return after(K @ like(self.coef, K) + like(self.intercept, K))
+        scores = K @ like(self.coef, K) + like(self.intercept, K)
+        if self.adjusted is not None:
+            scores = scores + self.adjusted.take(X) @ like(self.adjusted_coef, K)
+        return after(scores)
 
 
 def _same(scores: Array) -> Array:
@@ -154,9 +169,11 @@ def build_model(
     center_rows : ndarray of int
         The user's number of each row that carries a coefficient.
     w : ndarray of shape (n_weights,)
-    C, b : ndarray
-        Coefficients and intercepts.
+    C : ndarray of shape (m, k)
+    b : ndarray of shape (r, k) or (k,)
+        Of the unpenalized columns, the intercept last.
     """
+    b = np.atleast_2d(np.asarray(b, dtype=float))
     subset = problem.features.select(np.flatnonzero(w))
     order = np.argsort(subset.columns, kind="stable")
     selected = subset.columns[order]  # in the user's order, the functions of a column together
@@ -168,6 +185,8 @@ def build_model(
         support=center_rows[support],
         vectors=np.ascontiguousarray(problem.centers[np.ix_(support, selected)], dtype=float),
         coef=C[support],
-        intercept=np.asarray(b, dtype=float),
+        intercept=b[-1],
         targets=data.targets,
+        adjusted=data.adjusted,
+        adjusted_coef=None if data.adjusted is None else b[:-1],
     )

@@ -43,8 +43,11 @@ class FitSpec:
     n_starts : int
     standardize, fit_intercept : bool
     class_weight : dict, "balanced" or None
-    feature_groups, feature_costs : Any
-        As the user gave them: names of columns are resolved when the data are opened.
+    feature_groups, feature_costs, adjust_for : Any
+        As the user gave them: names of columns are resolved when the data are opened. The columns
+        that are adjusted for have an unpenalized linear part and no weight.
+    offset : bool
+        Whether targets come with offsets, known parts of the scores, in columns behind them.
     n_centers : int or None
     centers : str or array-like
     refresh_centers : bool
@@ -69,6 +72,8 @@ class FitSpec:
     class_weight: Any = None
     feature_groups: Any = None
     feature_costs: Any = None
+    adjust_for: Any = None
+    offset: bool = False
     n_centers: int | None = None
     centers: Any = "kmeans++"
     refresh_centers: bool = False
@@ -121,6 +126,11 @@ class FitSpec:
         if not self.fit_intercept and self.loss.surrogate is not None:
             raise ValueError(
                 f"{self.loss!r} needs fit_intercept=True: SVC always fits an intercept."
+            )
+        if self.loss.surrogate is not None and (self.offset or self.adjust_for is not None):
+            raise ValueError(
+                f"{self.loss!r} has no unpenalized part but an intercept, as SVC has: choose a "
+                "smooth loss, or leave out adjust_for and offset."
             )
         if self.n_centers is not None:
             check_number(self.n_centers, "n_centers", low=1, integer=True)

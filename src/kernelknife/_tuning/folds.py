@@ -20,8 +20,8 @@ from kernelknife._engine import (
     set_up,
     solve_count,
 )
-from kernelknife._engine.data import Columns
 from kernelknife._engine.data.arrays import ArrayRows
+from kernelknife._engine.data.columns import as_taken, take_both
 from kernelknife._engine.model import final_coefficients
 from kernelknife._engine.search import Start, Trace, equal_weights, refit_without_penalty
 from kernelknife._engine.solvers import Solution
@@ -339,10 +339,10 @@ class _Judge:
     def __init__(self, setup: Setup, test: SearchData):
         self.setup, self.test = setup, test
         # The test rows as the kernel sees them, once for all models of the path.
-        seen = setup.data.columns.take(test.X)
-        self.rows = ArrayRows(seen)
-        columns = Columns.as_seen(seen.shape[1])
-        self.seen = replace(setup, data=replace(setup.data, columns=columns))
+        data = setup.data
+        self.rows = ArrayRows(take_both(data.columns, data.adjusted, test.X))
+        columns, adjusted = as_taken(data.columns, data.adjusted)
+        self.seen = replace(setup, data=replace(data, columns=columns, adjusted=adjusted))
         # With the solution itself, so that no other one can have its identity.
         self.known: dict[int, tuple[Solution, float, np.ndarray]] = {}
 

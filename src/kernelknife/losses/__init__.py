@@ -30,18 +30,20 @@ A loss of your own is one small class:
 array([1])
 """
 
-from kernelknife.losses.base import Loss
+from kernelknife.losses.base import CoupledLoss, Loss, Risk
 from kernelknife.losses.classes import Hinge, HuberizedHinge, LogisticLoss, SquaredHinge
 from kernelknife.losses.numbers import HuberLoss, SquaredLoss
 from kernelknife.losses.registry import LOSSES, check_loss
 
 __all__ = [
     "LOSSES",
+    "CoupledLoss",
     "Hinge",
     "HuberLoss",
     "HuberizedHinge",
     "LogisticLoss",
     "Loss",
+    "Risk",
     "SquaredHinge",
     "SquaredLoss",
     "check_loss",

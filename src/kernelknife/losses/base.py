@@ -1,13 +1,20 @@
-"""What a loss states about itself."""
+"""What a loss states about itself, and a loss bound to given rows.
+
+A :class:`Loss` is a formula and its facts. Bound to rows it is a :class:`Risk`: a function of all
+scores with a gradient and a curvature, which is all that a problem asks for. A loss that couples
+rows, such as the partial likelihood of survival times, is a :class:`CoupledLoss` with a risk of its
+own; for all others one implementation adds up the rows.
+"""
 
 from abc import ABC, abstractmethod
 from typing import Any
 
+import numpy as np
 from sklearn.base import BaseEstimator
 
 from kernelknife._utils.arrays import Array, namespace
 
-__all__ = ["Loss", "ones_where"]
+__all__ = ["CoupledLoss", "Loss", "PointwiseRisk", "Risk", "ones_where"]
 
 
 class Loss(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no types
@@ -23,7 +30,7 @@ class Loss(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no typ
     scale_target : bool
         Whether numbers may be standardized before the loss sees them. Counts, say, may not.
     curvature_bound : float
-        An upper bound of the second derivative.
+        An upper bound of the second derivative; infinity where there is none.
     constant_curvature : bool
         Whether the second derivative is the same everywhere: the coefficients are then
         one linear solve, shared by all columns.
@@ -36,6 +43,16 @@ class Loss(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no typ
         Whether to standardize targets by median and median absolute deviation.
     probability : callable or None
         For losses whose scores are log-odds, ``probability(f)`` gives P(y = +1).
+    score : callable or None
+        ``score(y, prediction, sample_weight)`` is what folds compare, the greater the better, for
+        targets and predictions in the user's units. None is the accuracy for classes and the
+        negative mean squared error for numbers.
+    score_name : str
+        What ``score`` is called, for pictures and reports.
+    has_intercept : bool
+        Whether a constant added to all scores changes the loss.
+    couples_rows : bool
+        Whether the loss of a row depends on the others, as in a :class:`CoupledLoss`.
 
     Examples
     --------
@@ -62,9 +79,57 @@ class Loss(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no typ
     surrogate: "Loss | None" = None
     robust = False
     probability: Any = None
+    score: Any = None
+    score_name = ""
+    has_intercept = True
+    couples_rows = False
 
     def validate(self) -> None:
         """Raise if a parameter is out of range; called once before a fit."""
+
+    def check_target(self, y: np.ndarray) -> None:
+        """Raise a ValueError where numbers cannot be targets of the loss.
+
+        Parameters
+        ----------
+        y : ndarray of shape (n,) or (n, k)
+            The targets as the user gave them, all finite.
+        """
+
+    def inverse_link(self, f: Array) -> Array:
+        """Return what scores mean on the scale of the target, elementwise.
+
+        Parameters
+        ----------
+        f : ndarray
+            Scores, with the offset where there is one.
+
+        Returns
+        -------
+        ndarray
+            Predictions; the scores themselves unless the loss has a link.
+        """
+        return f
+
+    def bind(self, Y: Array, s: Array, n_outputs: int) -> "Risk":
+        """Return the loss on given rows.
+
+        Parameters
+        ----------
+        Y : ndarray of shape (n, n_outputs) or (n, 2 n_outputs)
+            Targets; where rows have offsets, these follow.
+        s : ndarray of shape (n,)
+            Sample weights.
+        n_outputs : int
+            Number of columns of scores.
+
+        Returns
+        -------
+        Risk
+            Of all scores.
+        """
+        offset = Y[:, n_outputs:] if Y.shape[1] > n_outputs else None
+        return PointwiseRisk(self, Y[:, :n_outputs], s, offset)
 
     @abstractmethod
     def value(self, y: Array, f: Array) -> Array:
@@ -110,6 +175,155 @@ class Loss(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no typ
         ndarray
             The second derivative of every entry.
         """
+
+
+class Risk(ABC):
+    """A loss on given rows, as a function of their scores ``F`` of shape (n, k).
+
+    Scores of one output may also have the shape (n,), where the risk is that of one :meth:`column`.
+
+    Attributes
+    ----------
+    bound : float
+        Upper bound of the second derivative of a row of weight 1; infinity where there is none.
+    s : ndarray of shape (n,)
+        Sample weights.
+    coupled : bool
+        Whether the true second derivative is more than the diagonal ``curvature``.
+    """
+
+    bound: float
+    s: Array
+    coupled = False
+
+    @abstractmethod
+    def values(self, F: Array) -> Array:
+        """Return the loss of every row, before its sample weight, in the shape of ``F``."""
+
+    @abstractmethod
+    def value(self, F: Array) -> float:
+        """Return the sum of the losses, times the sample weights."""
+
+    @abstractmethod
+    def slope(self, F: Array) -> Array:
+        """Return the derivative in every score per unit of sample weight, in the shape of ``F``."""
+
+    def gradient(self, F: Array) -> Array:
+        """Return the derivative in every score, in the shape of ``F``."""
+        return self._weighted(self.slope(F))
+
+    @abstractmethod
+    def curvature(self, F: Array) -> Array:
+        """Return the second derivative in every score, never negative, in the shape of ``F``.
+
+        For a loss that couples rows it is a diagonal matrix that lies above the true one.
+        """
+
+    def hessian_product(self, F: Array, V: Array) -> Array:
+        """Return the true second derivative times ``V`` of shape (n,) or (n, m), for one output."""
+        h = self.curvature(F)
+        h = h if h.ndim == 1 else h[:, 0]
+        return h * V if V.ndim == 1 else h[:, None] * V
+
+    @abstractmethod
+    def column(self, q: int) -> "Risk":
+        """Return the risk of one output, for scores of shape (n,)."""
+
+    def reference(self, h: Array) -> float:
+        """Return the curvature that others count as small beside: the bound, or the largest."""
+        if np.isfinite(self.bound):
+            return self.bound
+        return max(float(namespace(h).max(h)) if h.shape[0] else 0.0, 1e-300)
+
+    def _weighted(self, values: Array) -> Array:
+        return (self.s if values.ndim == 1 else self.s[:, None]) * values
+
+
+class PointwiseRisk(Risk):
+    """A loss that applies to each row and output separately.
+
+    Parameters
+    ----------
+    loss : Loss
+    Y : ndarray of shape (n, k) or (n,)
+    s : ndarray of shape (n,)
+    offset : ndarray of the shape of Y, or None
+        Known parts of the scores.
+    """
+
+    def __init__(self, loss: Loss, Y: Array, s: Array, offset: Array | None = None):
+        self.loss, self.Y, self.s, self.offset = loss, Y, s, offset
+        self.bound = loss.curvature_bound
+
+    def _at(self, F: Array) -> Array:
+        return F if self.offset is None else F + self.offset
+
+    def values(self, F: Array) -> Array:
+        """Return the loss of every row, before its sample weight."""
+        return self.loss.value(self.Y, self._at(F))
+
+    def value(self, F: Array) -> float:
+        """Return the sum of the losses, times the sample weights."""
+        values = self.values(F)
+        if isinstance(values, np.ndarray):
+            return float((self.s @ values).sum())
+        return float(namespace(values).sum(self._weighted(values)))
+
+    def slope(self, F: Array) -> Array:
+        """Return the derivative in every score per unit of sample weight."""
+        return self.loss.gradient(self.Y, self._at(F))
+
+    def curvature(self, F: Array) -> Array:
+        """Return the second derivative in every score."""
+        return self._weighted(self.loss.curvature(self.Y, self._at(F)))
+
+    def column(self, q: int) -> "PointwiseRisk":
+        """Return the risk of one output."""
+        offset = None if self.offset is None else self.offset[:, q]
+        return PointwiseRisk(self.loss, self.Y[:, q], self.s, offset)
+
+
+class CoupledLoss(Loss):
+    """Base of losses that couple rows, which are not sums over single rows.
+
+    A subclass makes a :class:`Risk` of its own in :meth:`bind`. It sees all rows at once, so that
+    its rows have to be in memory.
+    """
+
+    scale_target = False
+    curvature_bound = np.inf
+    couples_rows = True
+
+    @abstractmethod
+    def bind(self, Y: Array, s: Array, n_outputs: int) -> Risk:
+        """Return the loss on given rows; ``Y`` has as many columns as the loss asks for.
+
+        Parameters
+        ----------
+        Y : ndarray of shape (n, m)
+            Encoded targets.
+        s : ndarray of shape (n,)
+            Sample weights.
+        n_outputs : int
+            Number of columns of scores.
+
+        Returns
+        -------
+        Risk
+            Of all scores.
+        """
+
+    def value(self, y: Array, f: Array) -> Array:
+        """Return the loss of every row given all of them."""
+        return self.bind(y, np.ones(len(y)), 1).values(f)
+
+    def gradient(self, y: Array, f: Array) -> Array:
+        """Return the derivative in every score given all rows."""
+        return self.bind(y, np.ones(len(y)), 1).gradient(f)
+
+    def curvature(self, y: Array, f: Array) -> Array:
+        """Return a diagonal that lies above the second derivative."""
+        return self.bind(y, np.ones(len(y)), 1).curvature(f)
 
 
 def ones_where(condition: Array, f: Array) -> Array:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from kernelknife._engine.objective import Features, Linearization
-from kernelknife._engine.objective.base import null_objective, single_precision
+from kernelknife._engine.objective import Features, Linearization, null_objective
+from kernelknife._engine.objective.base import single_precision
 from kernelknife.kernels import RBF
 from kernelknife.losses import LOSSES, LogisticLoss, SquaredLoss
 
@@ -49,11 +49,12 @@ def test_the_null_objective_is_the_best_constant(loss, rng):
     Y, s = rng.normal(size=(40, 2)), rng.uniform(0.5, 2.0, size=40)
     if loss.task == "classification":
         Y = np.where(Y > 0.5, 1.0, -1.0)
-    best = null_objective(loss, Y, s, True)
+    risk, ones = loss.bind(Y, s, 2), np.ones((40, 1))
+    best = null_objective(risk, 2, ones, loss.constant_curvature)
     grid = np.linspace(-5, 5, 4001)
     values = [min(s @ loss.value(y, np.full(40, b)) for b in grid) for y in Y.T]
     assert_allclose(best, sum(values), rtol=1e-4)
-    zero = null_objective(loss, Y, s, False)
+    zero = null_objective(risk, 2, ones[:, :0], loss.constant_curvature)
     assert_allclose(zero, (s @ loss.value(Y, np.zeros_like(Y))).sum())
     assert best <= zero
 

@@ -24,29 +24,41 @@ def parts(rng, n=THIN_ROWS + 20, r=4):
     return rng.normal(size=(n, r)), 10.0 ** rng.uniform(-3, 3, size=n - 20), rows
 
 
-@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("edge", [0, 1, 3])
 @pytest.mark.parametrize("known", ["columns", "entries"])
-def test_factors_solve_what_dense_algebra_solves(rng, fit_intercept, known):
+def test_factors_solve_what_dense_algebra_solves(rng, edge, known):
     P, shift, rows = parts(rng)
     matrix = ProductMatrix(P) if known == "columns" else DenseMatrix(P @ P.T)
-    factor = matrix.factorize(rows, shift, fit_intercept)
+    U = np.hstack([rng.normal(size=(len(P), 2)), np.ones((len(P), 1))])[:, 3 - edge :]
+    factor = matrix.factorize(rows, shift, U)
     assert isinstance(factor, ThinFactor if known == "columns" else CholeskyFactor)
     n = len(rows)
     M = P[rows] @ P[rows].T + np.diag(shift)
-    border = np.ones((n, 1)) if fit_intercept else np.zeros((n, 0))
-    edge = border.shape[1]
+    border = U[rows]
     bordered = np.block([[M, border], [border.T, np.zeros((edge, edge))]])
-    z, total = rng.normal(size=(n, 2)), 0.5 if fit_intercept else 0.0
-    expected = np.linalg.solve(bordered, np.vstack([z, np.full((edge, 2), total)]))
-    c, b = factor.solve_with_intercept(z.copy(), total)
+    z, total = rng.normal(size=(n, 2)), rng.normal(size=(edge, 2))
+    expected = np.linalg.solve(bordered, np.vstack([z, total]))
+    c, b = factor.solve_bordered(z.copy(), total)
     assert_allclose(c, expected[:n], rtol=1e-8, atol=1e-10)
-    assert_allclose(b, expected[n] if edge else 0.0, rtol=1e-8, atol=1e-10)
+    assert_allclose(b, expected[n:], rtol=1e-8, atol=1e-10)
     A = rng.normal(size=(n, 3))
     V = factor.whiten(A.copy())
     inverse = np.linalg.inv(bordered)[:n, :n]
     assert_allclose(V.T @ V, A.T @ inverse @ A, rtol=1e-8)
     v = factor.down(z[:, 0])
     assert_allclose(factor.unwhiten(v), np.linalg.solve(M, z[:, 0]), rtol=1e-8, atol=1e-10)
+
+
+def test_columns_that_depend_on_each_other_count_once(rng):
+    P, shift, rows = parts(rng)
+    U = np.hstack([rng.normal(size=(len(P), 1)), np.ones((len(P), 1))])
+    twice = np.hstack([U, U @ [[1.0], [2.0]], np.zeros((len(P), 1))])
+    z = rng.normal(size=len(rows))
+    one, two = (DenseMatrix(P @ P.T).factorize(rows, shift, border) for border in (U, twice))
+    c, b = one.solve_bordered(z.copy())
+    same, more = two.solve_bordered(z.copy())
+    assert_allclose(same, c, rtol=1e-8, atol=1e-10)
+    assert_allclose(twice @ more, U @ b, rtol=1e-8, atol=1e-10)
 
 
 @pytest.mark.parametrize("r", [2, 60])
@@ -68,17 +80,17 @@ def test_many_columns_or_few_rows_are_left_to_cholesky(rng):
     for n, r in ((THIN_ROWS - 1, 2), (THIN_ROWS, THIN_ROWS // 4)):
         assert not is_thin(n, r)
         P, shift = rng.normal(size=(n, r)), rng.uniform(0.5, 2.0, size=n)
-        factor = ProductMatrix(P).factorize(np.arange(n), shift, True)
+        factor = ProductMatrix(P).factorize(np.arange(n), shift, np.ones((n, 1)))
         assert isinstance(factor, CholeskyFactor)
         z = rng.normal(size=n)
-        c, b = factor.solve_with_intercept(z.copy())
+        c, b = factor.solve_bordered(z.copy())
         assert_allclose((P @ P.T + np.diag(shift)) @ c + b, z, atol=1e-9)
         assert abs(c.sum()) < 1e-9
 
 
 def test_an_indefinite_matrix_is_refused():
     with pytest.raises(IndefiniteKernelError, match="raise alpha"):
-        DenseMatrix(-np.eye(5)).factorize(np.arange(5), np.full(5, 0.5), True)
+        DenseMatrix(-np.eye(5)).factorize(np.arange(5), np.full(5, 0.5), np.ones((5, 1)))
 
 
 def test_a_thin_ridge_model_is_kernel_ridge(rng, setup_of):

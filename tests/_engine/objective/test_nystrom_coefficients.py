@@ -28,7 +28,7 @@ def test_the_coefficients_are_the_minimum(problem_of_loss, loss):
     state = problem.solve(w, tol=1e-9)
 
     def value(c):
-        return problem.value(w, c[:-1, None], c[-1:], 0.0)
+        return problem.value(w, c[:-1, None], c[-1:, None], 0.0)
 
     found = np.append(state.inner.C, state.inner.b)
     lowest = minimize(value, 0.0 * found, method="BFGS", options={"gtol": 1e-6}).fun

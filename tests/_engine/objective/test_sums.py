@@ -31,8 +31,9 @@ class Instance:
         X, self.Z = rng.normal(size=(N, P)), rng.normal(size=(M, P))
         self.Y = np.where(rng.normal(size=(N, K)) > 0, 1.0, -1.0)
         self.s, self.v = rng.uniform(0.5, 2.0, size=N), rng.uniform(0.1, 0.5, size=P)
-        self.C, self.b = rng.normal(size=(M, K)), rng.normal(size=K)
-        self.setting = Setting(RBF(), loss, Columns(np.arange(P), np.zeros(P), np.ones(P)), self.v)
+        self.C, self.b = rng.normal(size=(M, K)), rng.normal(size=(1, K))
+        columns = Columns(np.arange(P), np.zeros(P), np.ones(P))
+        self.setting = Setting(RBF(), loss, columns, self.v, K)
         self.matrix = RBF()(X, self.Z, self.v)
         self.X = X
         parts = (X, self.Y, self.s)
@@ -79,7 +80,7 @@ def test_one_newton_step_minimizes_a_quadratic(fit_intercept, rng):
     one, alpha = Instance(rng, SquaredLoss()), 0.3
     norm = norm_matrix(one.Z, one.setting, 1e-8)
     zeros = np.zeros((M + 1, K))
-    sums = newton_sums(one.block, one.Z, one.setting, zeros[:M], zeros[M])
+    sums = newton_sums(one.block, one.Z, one.setting, zeros[:M], zeros[M:])
     step = newton_step(sums, norm, alpha, zeros, fit_intercept, constant=True, loss_scale=1.0)
     after = step.summary.after
 
@@ -107,6 +108,6 @@ def test_a_block_remembers_its_matrix_for_one_setting(rng):
     block = Block(one.X, one.Y, one.s, 3, memory)
     first = one.setting.evaluate(block, one.Z)
     assert one.setting.evaluate(block, one.Z)[3] is first[3]
-    other = Setting(RBF(2.0), SquaredLoss(), one.setting.columns, one.v)
+    other = Setting(RBF(2.0), SquaredLoss(), one.setting.columns, one.v, K)
     assert other.evaluate(block, one.Z)[3] is not first[3]
     assert_allclose(mirrored(np.tril(first[3].T @ first[3])), first[3].T @ first[3])

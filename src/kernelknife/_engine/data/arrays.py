@@ -87,6 +87,10 @@ class ArrayRows(LocalRows):
             rows = slice(first, first + step)
             yield Block(self.X[rows], self.y[rows], self.s[rows], number, memory)
 
+    def as_one_block(self) -> "ArrayRows":
+        """Return the rows in a single block, for a loss that couples them."""
+        return ArrayRows(self.X, self.y, self.s, names=self.names, block_rows=self.shape[0])
+
     def encoded(self, encode: Encode) -> "ArrayRows":
         """Return the same rows with all targets encoded, once for all passes."""
         return ArrayRows(

@@ -17,10 +17,12 @@ from kernelknife.kernels.basis import Basis
 __all__ = [
     "Columns",
     "Moments",
+    "as_taken",
     "check_finite",
     "even_sample",
     "measure_columns",
     "rows_to_look_at",
+    "take_both",
 ]
 
 SHIFT_ROWS = 1000  # rows that suggest the means: a rough mean is enough to save all digits
@@ -105,20 +107,56 @@ class Moments:
         Largest absolute value among the rows of positive weight.
     mean, deviation : ndarray of shape (p,)
         Of the columns divided by ``largest``.
+    n_rows : int
     """
 
     total_weight: float
     largest: np.ndarray
     mean: np.ndarray
     deviation: np.ndarray
+    n_rows: int
+
+    @property
+    def varying(self) -> np.ndarray:
+        """Which columns are not constant."""
+        # A constant column still has a deviation of the order of its rounding errors.
+        rounding = 10.0 * np.finfo(float).eps * np.sqrt(self.n_rows)
+        return np.asarray(self.deviation > rounding)
 
     @property
     def unit(self) -> np.ndarray:
         """What the columns are divided by: ``largest``, and 1 for columns of zeros."""
         return np.where(self.largest > 0, self.largest, 1.0)
 
+    def standardized(self, index: np.ndarray) -> Columns:
+        """Return some columns, centered and scaled; none of them is constant."""
+        unit = self.unit[index]
+        # A deviation that underflows would divide by zero.
+        scale = np.maximum(self.deviation[index] * unit, np.finfo(float).tiny)
+        return Columns(index, self.mean[index] * unit, scale)
 
-def measure_columns(rows: Rows, *, standardize: bool, center: bool) -> tuple[Columns, Moments]:
+
+def take_both(columns: Columns, adjusted: Columns | None, X: Array) -> Array:
+    """Return what the kernel sees of all columns of X, and behind it the adjusted columns."""
+    Z = columns.take(X)
+    return Z if adjusted is None else namespace(Z).concat([Z, adjusted.take(X)], axis=1)
+
+
+def as_taken(columns: Columns, adjusted: Columns | None) -> tuple[Columns, Columns | None]:
+    """Return both kinds of columns as they are in the result of :func:`take_both`."""
+    n_seen, n_adjusted = columns.n_seen, 0 if adjusted is None else adjusted.n_seen
+    taken = Columns.as_seen(n_seen + n_adjusted)
+    if adjusted is None:
+        return taken, None
+    return (
+        taken.restricted(np.arange(n_seen)),
+        taken.restricted(np.arange(n_seen, n_seen + n_adjusted)),
+    )
+
+
+def measure_columns(
+    rows: Rows, *, standardize: bool, center: bool, left_out: np.ndarray | None = None
+) -> tuple[Columns, Moments]:
     """Find the constant columns, and center and scale of the others.
 
     Parameters
@@ -128,12 +166,14 @@ def measure_columns(rows: Rows, *, standardize: bool, center: bool) -> tuple[Col
         Center and scale; otherwise only center, if ``center`` is True.
     center : bool
         Whether a shift leaves the kernel unchanged, so that centering is free accuracy.
+    left_out : ndarray of int, default=None
+        Columns that the kernel does not see.
     """
     moments = measure_moments(rows)
-    n, p = rows.shape
-    # A constant column still has a deviation of the order of its rounding errors.
-    rounding = 10.0 * np.finfo(float).eps * np.sqrt(n)
-    varying = np.flatnonzero(moments.deviation > rounding)
+    p = rows.shape[1]
+    varying = np.flatnonzero(moments.varying)
+    if left_out is not None:
+        varying = np.setdiff1d(varying, left_out)
     if not len(varying):
         raise ValueError(f"All {p} column(s) of X are constant: there is nothing to select from.")
     largest = float(moments.largest.max())
@@ -142,12 +182,9 @@ def measure_columns(rows: Rows, *, standardize: bool, center: bool) -> tuple[Col
             f"X has values up to {largest:.1e}, which overflow inside a kernel: leave "
             "standardize=True, or rescale the columns first."
         )
-    unit, mean = moments.unit[varying], moments.mean[varying]
-    deviation = moments.deviation[varying]
     if standardize:
-        # A deviation that underflows would divide by zero.
-        scale = np.maximum(deviation * unit, np.finfo(float).tiny)
-        return Columns(varying, mean * unit, scale), moments
+        return moments.standardized(varying), moments
+    unit, mean = moments.unit[varying], moments.mean[varying]
     center_at = mean * unit if center else np.zeros(len(varying))
     return Columns(varying, center_at, np.ones(len(varying))), moments
 
@@ -169,7 +206,7 @@ def measure_moments(rows: Rows) -> Moments:
     first, second = rows.fetch(rows.total(column_moments, everything, unit, shift, width=p))
     offset = to_host(first) / total
     deviation = np.sqrt(np.maximum(to_host(second) / total - offset * offset, 0.0))
-    return Moments(float(total), largest, shift + offset, deviation)
+    return Moments(float(total), largest, shift + offset, deviation, rows.shape[0])
 
 
 def even_sample(n: int, size: int) -> np.ndarray:

@@ -11,7 +11,14 @@ from kernelknife._engine.data.correlated import CorrelatedGroups
 from kernelknife._engine.data.rows import Rows, Sample
 from kernelknife.kernels import Kernel
 
-__all__ = ["Grouping", "check_costs", "check_groups", "column_names", "find_groups"]
+__all__ = [
+    "Grouping",
+    "check_costs",
+    "check_groups",
+    "column_names",
+    "find_columns",
+    "find_groups",
+]
 
 CORRELATED = "correlated"
 
@@ -21,6 +28,38 @@ def column_names(names: np.ndarray | None, n_features: int) -> np.ndarray:
     if names is not None:
         return names
     return np.array([f"x{j}" for j in range(n_features)], dtype=object)
+
+
+def find_columns(wanted: Any, option: str, names: np.ndarray | None, p: int) -> np.ndarray:
+    """Return the numbers of columns that are given by names, numbers or a mask, increasing.
+
+    Parameters
+    ----------
+    wanted : str, int, or array-like of str, int or bool
+    option : str
+        What the user calls them.
+    names : ndarray of str or None
+    p : int
+    """
+    given = np.atleast_1d(np.asarray(wanted))
+    if given.ndim != 1 or not len(given):
+        raise ValueError(f"{option} must name at least one column, got {wanted!r}.")
+    if given.dtype == bool:
+        if len(given) != p:
+            raise ValueError(f"{option} is a mask of {len(given)} columns, X has {p}.")
+        return np.flatnonzero(given)
+    if given.dtype.kind in "iu":
+        bad = given[(given < -p) | (given >= p)]
+        if len(bad):
+            raise ValueError(f"{option} asks for column {bad[0]}, X has {p} columns.")
+        return np.unique(given % p)
+    known = {str(name): j for j, name in enumerate(column_names(names, p))}
+    unknown = [str(name) for name in given if str(name) not in known]
+    if unknown:
+        raise ValueError(
+            f"{option} names columns that X does not have: {', '.join(map(repr, unknown[:5]))}."
+        )
+    return np.unique([known[str(name)] for name in given])
 
 
 @dataclass(frozen=True)

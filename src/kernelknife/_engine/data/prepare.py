@@ -6,7 +6,13 @@ from typing import Any
 import numpy as np
 
 from kernelknife._engine.data.columns import Columns, measure_columns, rows_to_look_at
-from kernelknife._engine.data.grouping import Grouping, check_costs, column_names, find_groups
+from kernelknife._engine.data.grouping import (
+    Grouping,
+    check_costs,
+    column_names,
+    find_columns,
+    find_groups,
+)
 from kernelknife._engine.data.rows import Block, Rows, Sample, Sums
 from kernelknife._engine.data.targets import TargetEncoder, measure_targets
 from kernelknife._utils.arrays import to_host
@@ -45,6 +51,8 @@ class TrainingData:
         Sum of the sample weights.
     grouping : Grouping or None
         The groups of all columns, constant ones included.
+    adjusted : Columns or None
+        Columns with an unpenalized linear part, which the kernel does not see.
     """
 
     rows: Rows
@@ -56,6 +64,7 @@ class TrainingData:
     costs: np.ndarray | None
     total_weight: float
     grouping: Grouping | None
+    adjusted: Columns | None = None
 
     def with_targets(self, U: np.ndarray) -> "TrainingData":
         """Return the data with the scores ``U``, shape (n, k), as their targets."""
@@ -119,6 +128,8 @@ def prepare(
     standardize: bool = True,
     feature_groups: Any = None,
     feature_costs: Any = None,
+    adjust_for: Any = None,
+    offset: bool = False,
 ) -> TrainingData:
     """Measure and check rows of any kind.
 
@@ -129,7 +140,9 @@ def prepare(
     kernel : Kernel
     loss : Loss
     standardize : bool, default=True
-    feature_groups, feature_costs : see :class:`kernelknife.KnifeRegressor`
+    feature_groups, feature_costs, adjust_for : see :class:`kernelknife.KnifeRegressor`
+    offset : bool, default=False
+        Whether offsets stand behind the targets.
     """
     n, p = rows.shape
     if n < 2:
@@ -137,7 +150,7 @@ def prepare(
     costs = None
     if feature_costs is not None:
         costs = check_costs(feature_costs, p)
-    targets = measure_targets(rows, loss, standardize=standardize)
+    targets = measure_targets(rows, loss, standardize=standardize, offset=offset)
     classes = targets.classes
     if classes is not None and len(classes) > 2 and loss.binary_only:
         raise ValueError(
@@ -145,11 +158,18 @@ def prepare(
             "the estimator in sklearn.multiclass.OneVsRestClassifier."
         )
     # A basis is learned on standardized columns, whatever the kernel sees otherwise.
+    left_out = None
+    if adjust_for is not None:
+        left_out = find_columns(adjust_for, "adjust_for", rows.names, p)
     columns, moments = measure_columns(
         rows,
         standardize=standardize or kernel.expands,
         center=kernel.translation_invariant,
+        left_out=left_out,
     )
+    adjusted = None
+    if left_out is not None and moments.varying[left_out].any():
+        adjusted = moments.standardized(left_out[moments.varying[left_out]])
     # Columns without a number have been refused by now.
     grouping, groups = find_groups(feature_groups, rows, kernel), None
     if grouping is not None:
@@ -171,6 +191,7 @@ def prepare(
         costs=costs,
         total_weight=moments.total_weight,
         grouping=grouping,
+        adjusted=adjusted,
     )
 
 

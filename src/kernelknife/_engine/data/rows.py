@@ -194,6 +194,13 @@ class Rows(ABC):
         """
         return None
 
+    def as_one_block(self) -> "Rows":
+        """Return the rows in a single block, for a loss that couples them."""
+        raise RowsError(
+            "This loss couples the rows, so that they have to be in the memory of this process: "
+            "pass an array or a data frame."
+        )
+
     def load(self) -> tuple[Sample, np.ndarray]:
         """Return all rows of positive weight in this process, and their numbers."""
         everything = self.fetch(self.sample(np.arange(self.shape[0])))

@@ -1,7 +1,7 @@
 """The targets: what the task is, and how a user's targets become those that the loss sees."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from kernelknife._engine.data.rows import Block, Rows, RowsError, Sums, check_we
 from kernelknife._utils.arrays import Array, is_foreign, like, namespace, to_host
 from kernelknife.losses import Loss
 
-__all__ = ["TARGETS", "TargetEncoder", "measure_targets"]
+__all__ = ["TARGETS", "TargetEncoder", "measure_targets", "split_offset"]
 
 NORMAL_MAD = 1.4826  # a normal distribution's deviation over its median absolute deviation
 
@@ -29,12 +29,18 @@ class TargetEncoder:
         The classes: one column of -1 and +1 for two, one column per class for more.
     squeeze : bool
         Whether predictions have one dimension: a one-dimensional target, or two classes.
+    offset : bool
+        Whether offsets stand behind the targets.
+    loss : Loss or None
+        With the link from scores to predictions, where there is one.
     """
 
     center: np.ndarray
     scale: np.ndarray
     classes: np.ndarray | None
     squeeze: bool
+    offset: bool = False
+    loss: Loss | None = None
 
     @property
     def n_outputs(self) -> int:
@@ -42,8 +48,11 @@ class TargetEncoder:
         return len(self.center)
 
     def __call__(self, y: Any) -> np.ndarray:
-        """Return targets of shape (n, k)."""
+        """Return targets of shape (n, k), and k offsets behind them where there are some."""
         y = np.asarray(y)
+        if self.offset:
+            y, offset = split_offset(y)
+            return np.hstack([replace(self, offset=False)(y), offset / self.scale])
         if self.classes is None:
             numbers = np.asarray(y, dtype=float).reshape(len(y), -1)
             return np.asarray((numbers - self.center) / self.scale)
@@ -54,6 +63,8 @@ class TargetEncoder:
         """Return the predictions behind scores of shape (n, k), in their own kind of array."""
         if self.classes is None:
             values = scores * like(self.scale, scores) + like(self.center, scores)
+            if self.loss is not None:
+                values = self.loss.inverse_link(values)
             return values[:, 0] if self.squeeze else values
         xp = namespace(scores)
         two = self.squeeze
@@ -66,6 +77,15 @@ class TargetEncoder:
         return xp.take(xp.asarray(self.classes, device=scores.device), codes, axis=0)
 
 
+def split_offset(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return targets, of one dimension where there is one, and offsets of shape (n, k)."""
+    k = y.shape[1] // 2
+    targets, offset = y[:, :k], np.asarray(y[:, k:], dtype=float)
+    if targets.dtype == object:
+        targets = np.array(targets.tolist())  # labels of one type again
+    return (targets[:, 0] if k == 1 else targets), offset
+
+
 def encode_classes(codes: np.ndarray, n_classes: int) -> np.ndarray:
     """Return one column of -1 and +1 for two classes, else one column per class."""
     if n_classes == 2:
@@ -73,7 +93,9 @@ def encode_classes(codes: np.ndarray, n_classes: int) -> np.ndarray:
     return np.where(codes[:, None] == np.arange(n_classes), 1.0, -1.0)
 
 
-def measure_targets(rows: Rows, loss: Loss, *, standardize: bool) -> TargetEncoder:
+def measure_targets(
+    rows: Rows, loss: Loss, *, standardize: bool, offset: bool = False
+) -> TargetEncoder:
     """Return the encoder of the rows' targets, measured where the rows are.
 
     Parameters
@@ -84,11 +106,11 @@ def measure_targets(rows: Rows, loss: Loss, *, standardize: bool) -> TargetEncod
         Its ``target`` names the kind of target.
     standardize : bool
         Whether numbers are centered and scaled, where the loss allows it.
+    offset : bool, default=False
+        Whether offsets stand behind the targets.
     """
-    kind = loss.target or TARGET_OF_TASK[loss.task]
-    standardize = standardize and loss.scale_target
     values = rows.total(_block_targets, join=concatenate)
-    return rows.fetch(rows.apply(_make_encoder, values, kind, standardize, loss.robust))
+    return rows.fetch(rows.apply(_make_encoder, values, loss, standardize, offset))
 
 
 def _block_targets(block: Block) -> Sums:
@@ -98,13 +120,22 @@ def _block_targets(block: Block) -> Sums:
 
 
 def _make_encoder(
-    values: tuple[np.ndarray, np.ndarray], kind: str, standardize: bool, robust: bool
+    values: tuple[np.ndarray, np.ndarray], loss: Loss, standardize: bool, offset: bool
 ) -> TargetEncoder:
     y, s = values
     check_weights(s)  # those of lazy rows have not been checked before
     if y.ndim == 2 and not y.shape[1]:
         return TargetEncoder(np.zeros(0), np.ones(0), None, squeeze=False)
-    return TARGETS[kind](y, s, standardize, robust)
+    if offset:
+        y, offsets = split_offset(y)
+        if not np.isfinite(offsets).all():
+            raise RowsError("The offset has missing or infinite values.")
+    measure = TARGETS[loss.target or TARGET_OF_TASK[loss.task]]
+    encoder = measure(y, s, standardize and loss.scale_target, loss.robust)
+    if encoder.classes is None:
+        loss.check_target(np.asarray(y, dtype=float))
+    has_link = type(loss).inverse_link is not Loss.inverse_link
+    return replace(encoder, offset=offset, loss=loss if has_link else None)
 
 
 def _encoder_of_classes(

@@ -9,9 +9,9 @@ from kernelknife._engine.objective.base import (
     Linearization,
     Problem,
     State,
-    null_objective,
     rows_of_sample,
 )
+from kernelknife._engine.objective.coefficients import null_objective
 from kernelknife._engine.objective.exact import ExactProblem, ExactState
 from kernelknife._engine.objective.factors import IndefiniteKernelError
 from kernelknife._engine.objective.factory import (

@@ -1,9 +1,13 @@
 """One problem: data, a kernel and a loss make a function of the feature weights.
 
-With rows ``X``, centers ``Z`` (all rows in the exact method), weights ``w``, coefficients ``C`` and
-intercepts ``b``, the scores are ``F = K_w(X, Z) C + 1 b'`` and the objective is
+With rows ``X``, centers ``Z`` (all rows in the exact method), weights ``w``, coefficients ``C``,
+columns ``U`` that nothing penalizes, and their coefficients ``b``, the scores are
+``F = K_w(X, Z) C + U b`` and the objective is
 
     sum_i s_i loss(y_i, F_i) + alpha tr(C' K_w(Z, Z) C) + sparsity sum_j u_j w_j.
+
+The last of the columns ``U`` is that of the intercept, ones; before it come the columns that a user
+adjusts for. Where a row has an offset, a known part of its score, the loss knows it.
 
 :class:`Problem` eliminates the coefficients: ``solve(w)`` minimizes over ``C`` and ``b``, and
 ``linearize`` differentiates that minimum. The penalty on the weights is added by the solvers,
@@ -18,7 +22,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf
-from scipy.optimize import minimize_scalar
 
 from kernelknife._engine.objective.features import Features, Subset
 from kernelknife.kernels import Kernel
@@ -34,7 +37,6 @@ __all__ = [
     "OwnState",
     "Problem",
     "State",
-    "null_objective",
     "rows_of_sample",
     "single_precision",
 ]
@@ -56,7 +58,8 @@ class Fit:
     Attributes
     ----------
     C : ndarray of shape (m, k)
-    b : ndarray of shape (k,)
+    b : ndarray of shape (r, k)
+        Of the unpenalized columns, the intercept last; without an intercept its row is zero.
     loss : float
     value : float
         The loss plus ``alpha`` times the squared norm.
@@ -149,6 +152,8 @@ class Problem(ABC):
         Penalty on the squared norm of the model.
     features : Features
     fit_intercept : bool
+    n_unpenalized : int
+        Number of columns ``U`` that take part: the intercept and the columns adjusted for.
     n_rows, n_outputs : int
     total_weight : float
         Sum of the sample weights: the number of rows where all are one.
@@ -163,6 +168,7 @@ class Problem(ABC):
     alpha: float
     features: Features
     fit_intercept: bool
+    n_unpenalized: int
     n_rows: int
     n_outputs: int
     total_weight: float
@@ -397,25 +403,3 @@ def single_precision(X: np.ndarray) -> np.ndarray:
     """Return the columns centered, in single precision unless that would overflow."""
     X = X - X.mean(axis=0)
     return X.astype(np.float32) if np.abs(X).max(initial=0.0) < SINGLE_RANGE else X
-
-
-def null_objective(loss: Loss, Y: np.ndarray, s: np.ndarray, fit_intercept: bool) -> float:
-    """Return the loss of the best constant scores."""
-
-    def total(y: np.ndarray, b: float) -> float:
-        return float(s @ loss.value(y, np.full(len(y), b)))
-
-    if not fit_intercept:
-        return sum(total(y, 0.0) for y in Y.T)
-    if loss.constant_curvature:
-        # One step from zero is exact.
-        slopes = s @ loss.gradient(Y, np.zeros_like(Y))
-        steps = slopes / (loss.curvature_bound * s.sum())
-        return sum(total(y, -float(step)) for y, step in zip(Y.T, steps, strict=True))
-    span = 30.0 * max(1.0, np.abs(Y).max())
-
-    def best(y: np.ndarray) -> float:
-        search = minimize_scalar(lambda b: total(y, b), bounds=(-span, span), method="bounded")
-        return float(search.fun)
-
-    return sum(best(y) for y in Y.T)

@@ -1,47 +1,68 @@
 """The coefficient step: the kernel model at fixed weights.
 
 For each score column it minimizes ``sum_i s_i loss(y_i, F_i) + alpha c' K c`` with
-``F = K c + b`` by Newton's method. Rows fall into two kinds. Where the loss is curved
+``F = K c + U b`` by Newton's method, ``U`` the columns that nothing penalizes: ones for the
+intercept, and those that are adjusted for. Rows fall into two kinds. Where the loss is curved
 (``h = s loss'' > 0``) one step solves
 
-    (K + 2 alpha H^-1) c + b = F - H^-1 g - K_flat c_flat,        1'c = 0,
+    (K + 2 alpha H^-1) c + U b = F - H^-1 g - K_flat c_flat,        U'c = 0,
 
 and where it is flat the coefficient is known, ``c = -g / (2 alpha)``: zero for rows beyond
 the margin, so a hinge-like loss factorizes only its support vectors.
+
+A loss that couples rows has a curvature ``H`` that is no diagonal. The step above takes a diagonal
+above it; a few conjugate gradients, preconditioned by that step, turn it into Newton's.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import brentq
 
 from kernelknife._engine.objective.base import Fit
 from kernelknife._engine.objective.factors import CholeskyFactor, Factor, KernelMatrix
-from kernelknife.losses import Loss
+from kernelknife.losses import Risk
 
-__all__ = ["ASSUMED_CURVATURES", "ExactFit", "Quadratic", "solve_columns"]
+__all__ = [
+    "ASSUMED_CURVATURES",
+    "ExactFit",
+    "Quadratic",
+    "best_constant",
+    "null_objective",
+    "solve_columns",
+]
 
 # Most Newton steps. Four to ten are the rule; a narrow Huberized hinge at a tiny alpha, whose
 # curvature jumps from row to row, may take dozens.
 NEWTON_STEPS = 100
-# Rows with less curvature than this share of the loss's bound count as flat: dividing by it
-# would cost more digits than the row is worth.
+# Rows with less curvature than this share of the loss's bound, or of the largest curvature where
+# there is none, count as flat: dividing by it would cost more digits than the row is worth.
 FLAT = 1e-10
 # A full step is taken where the slope at its end is this share of the one at its beginning, and
 # where both are below this share of the value, which rounding alone may give.
 FLAT_SLOPE, NO_SLOPE = 1e-3, 1e-13
 # Least curvature of a row, as a share of the loss's bound, that a step assumes: none at first,
 # which is Newton's step, and more after a step that did not lower the value, up to the bound
-# itself, whose model lies above the loss and whose step cannot fail.
+# itself, whose model lies above the loss and whose step cannot fail. Without a bound the largest
+# curvature takes its place, and the search along the step prevents a rise.
 ASSUMED_CURVATURES = (0.0, 1e-4, 1e-2, 1.0)
 CLOSE = 1e-6  # residual below which a step that fails is a matter of rounding
 # Bisections of a step length: as a rule, and where the step has to be tiny to descend at all.
 BISECTIONS, MOST_BISECTIONS = 11, 40
+# Conjugate gradients per step for a loss that couples rows, and the share of the residual that they
+# leave at most: one of them costs two products with the kernel matrix, a step its factorization.
+GRADIENTS, GRADIENT_SHARE = 20, 0.05
+CONSTANT_STEPS, CONSTANT_TOL = 50, 1e-12  # of Newton's method for the unpenalized columns alone
+LEVEL_TOL, FARTHEST_LEVEL = 1e-10, 1e12  # of a search for the intercept alone
 
 
 @dataclass(frozen=True)
 class ExactFit(Fit):
-    """Coefficients, intercepts and scores of all columns, with the last factorizations."""
+    """Coefficients and scores of all columns, with the last factorizations.
+
+    The scores are without the offset, which is part of the loss.
+    """
 
     F: np.ndarray
     factors: Sequence[Factor]
@@ -56,38 +77,37 @@ class Quadratic:
     z: np.ndarray  # scores that one step from zero asks for, which is exact
 
     @classmethod
-    def of(cls, Y: np.ndarray, s: np.ndarray, loss: Loss, alpha: float) -> "Quadratic":
-        """Return it for targets, sample weights and a loss of constant curvature."""
-        bound = loss.curvature_bound
-        z = -loss.gradient(Y, np.zeros_like(Y)) / bound
-        return cls(np.arange(len(Y)), 2.0 * alpha / (bound * s), z)
+    def of(cls, risk: Risk, n_outputs: int, alpha: float) -> "Quadratic":
+        """Return it for a loss of constant curvature."""
+        n = len(risk.s)
+        z = -risk.slope(np.zeros((n, n_outputs))) / risk.bound
+        return cls(np.arange(n), 2.0 * alpha / (risk.bound * risk.s), z)
 
 
 def solve_columns(
     K: KernelMatrix,
-    Y: np.ndarray,
-    s: np.ndarray,
-    loss: Loss,
+    risk: Risk,
+    n_outputs: int,
     alpha: float,
-    fit_intercept: bool,
+    U: np.ndarray,
     *,
     scores: np.ndarray | None = None,
     start: ExactFit | None = None,
     tol: float = 1e-9,
     quadratic: Quadratic | None = None,
 ) -> ExactFit:
-    """Minimize over coefficients and intercepts of every column.
+    """Minimize over the coefficients of every column of scores.
 
     Parameters
     ----------
     K : KernelMatrix
         Of n rows.
-    Y : ndarray of shape (n, k)
-    s : ndarray of shape (n,)
-        Sample weights, positive.
-    loss : Loss
+    risk : Risk
+        The loss on these rows, whose sample weights are positive.
+    n_outputs : int
     alpha : float
-    fit_intercept : bool
+    U : ndarray of shape (n, r)
+        The unpenalized columns.
     scores : ndarray of shape (n, k), default=None
         Scores of a solution with another kernel matrix nearby, to begin from.
     start : ExactFit, default=None
@@ -95,33 +115,32 @@ def solve_columns(
     tol : float, default=1e-9
         Largest residual of ``s loss'(F) + 2 alpha C = 0`` relative to the gradients' size.
     quadratic : Quadratic, default=None
-        For a loss of constant curvature, if it is known already.
+        Of a loss of constant curvature; None for the others.
     """
-    n, k = Y.shape
+    n, k = len(U), n_outputs
     factors: Sequence[Factor]
-    if loss.constant_curvature:
-        known = quadratic or Quadratic.of(Y, s, loss, alpha)
-        factor = K.factorize(known.rows, known.shift, fit_intercept)
-        C, b = factor.solve_with_intercept(known.z)
+    if quadratic is not None:
+        factor = K.factorize(quadratic.rows, quadratic.shift, U)
+        C, b = factor.solve_bordered(quadratic.z)
         factors, factorizations, worst = (factor,) * k, 1, 0.0
     else:
-        C, b = np.empty((n, k)), np.empty(k)
+        C, b = np.empty((n, k)), np.empty((U.shape[1], k))
         found, factorizations, worst = [], 0, 0.0
         for q in range(k):
-            column = _Column(K, Y[:, q], s, loss, alpha, fit_intercept)
+            column = _Column(K, risk.column(q), alpha, U)
             if start is not None:
-                column.begin_at(start.C[:, q], float(start.b[q]), start.factors[q])
+                column.begin_at(start.C[:, q], start.b[:, q], start.factors[q])
             else:
-                column.begin_near(np.zeros(n) if scores is None else scores[:, q])
+                column.begin_near(None if scores is None else scores[:, q])
             residual = column.descend(tol)
-            C[:, q], b[q] = column.c, column.b
+            C[:, q], b[:, q] = column.c, column.b
             worst = max(worst, residual)
             found.append(column.factor)
             factorizations += column.factorizations
         factors = tuple(found)
     KC = K @ C
-    F = KC + b
-    total = float((s @ loss.value(Y, F)).sum())
+    F = KC + U @ b
+    total = risk.value(F)
     value = total + alpha * float(np.vdot(C, KC))
     return ExactFit(C, b, total, value, factorizations, worst, F, factors)
 
@@ -129,40 +148,35 @@ def solve_columns(
 class _Column:
     """Newton's method for one column of scores: where it is, and how it goes on."""
 
-    def __init__(
-        self,
-        K: KernelMatrix,
-        y: np.ndarray,
-        s: np.ndarray,
-        loss: Loss,
-        alpha: float,
-        fit_intercept: bool,
-    ):
-        self.K, self.y, self.s, self.loss = K, y, s, loss
-        self.alpha, self.fit_intercept = alpha, fit_intercept
+    def __init__(self, K: KernelMatrix, risk: Risk, alpha: float, U: np.ndarray):
+        self.K, self.risk, self.alpha, self.U = K, risk, alpha, U
         self.factorizations = 0
 
-    def begin_at(self, c: np.ndarray, b: float, factor: Factor) -> None:
+    def begin_at(self, c: np.ndarray, b: np.ndarray, factor: Factor) -> None:
         """Begin at given coefficients, with the factorization that led there."""
         self.c, self.b, self.Kc, self.factor = c, b, self.K @ c, factor
         self.value = self._value(self.c, self.b, self.Kc)
 
-    def begin_near(self, scores: np.ndarray) -> None:
+    def begin_near(self, scores: np.ndarray | None) -> None:
         """Begin with one full step from the scores of a solution nearby.
 
         They keep their margins when the kernel changes its scale, where the old coefficients
         would not. But the step is not part of a descent: where it ends above the model
-        without coefficients, the descent begins there instead.
+        without a kernel, the descent begins there instead.
         """
-        self.factor, c, b = self._step(scores)
-        Kc = self.K @ c
-        value = self._value(c, b, Kc)
-        nothing = float(self.s @ self.loss.value(self.y, np.zeros_like(self.y)))
+        zeros = np.zeros(len(self.U))
+        b = np.zeros(self.U.shape[1])
+        if not np.isfinite(self.risk.bound):
+            # Far from its minimum a loss without a bound is so steep that steps are useless.
+            b = best_constant(self.risk, self.U)
+        nothing = self.risk.value(self.U @ b)
+        self.factor, target, target_b = self._step(self.U @ b if scores is None else scores)
+        Kc = self.K @ target
+        value = self._value(target, target_b, Kc)
         if value <= nothing:
-            self.c, self.b, self.Kc, self.value = c, b, Kc, value
+            self.c, self.b, self.Kc, self.value = target, target_b, Kc, value
         else:
-            zeros = np.zeros_like(c)
-            self.c, self.b, self.Kc, self.value = zeros, 0.0, zeros, nothing
+            self.c, self.b, self.Kc, self.value = zeros, b, zeros, nothing
 
     def descend(self, tol: float) -> float:
         """Take steps that lower the value; return the residual where it ended."""
@@ -171,19 +185,19 @@ class _Column:
             residual = self._residual()
             if residual <= tol:
                 break
-            self.factor, target, target_b = self._step(
-                self.Kc + self.b, ASSUMED_CURVATURES[caution]
-            )
+            F = self.Kc + self.U @ self.b
+            self.factor, target, target_b = self._step(F, ASSUMED_CURVATURES[caution])
             dc, db = target - self.c, target_b - self.b
             Kdc = self.K @ dc
             if caution and Kdc @ dc < 0.0:
                 break  # an indefinite kernel: there is no minimum to descend to
-            length = self._length(dc, Kdc, db)
+            dc, db, Kdc = self._coupled_step(F, dc, db, Kdc)
+            length = self._length(F, dc, Kdc, self.U @ db)
             c, b, Kc = self.c + length * dc, self.b + length * db, self.Kc + length * Kdc
             value = self._value(c, b, Kc)
             # Near the minimum the value changes by no more than rounding; the residual shows
             # whether there is progress.
-            rises = value > self.value + 1e-14 * abs(self.value)
+            rises = not value <= self.value + 1e-14 * abs(self.value)
             if rises or (value >= self.value and residual > 0.5 * previous):
                 caution += 1
                 if caution == len(ASSUMED_CURVATURES) or residual <= CLOSE:
@@ -195,56 +209,102 @@ class _Column:
             residual = self._residual()
         return residual
 
-    def _value(self, c: np.ndarray, b: float, Kc: np.ndarray) -> float:
-        return float(self.s @ self.loss.value(self.y, Kc + b) + self.alpha * (c @ Kc))
+    def _value(self, c: np.ndarray, b: np.ndarray, Kc: np.ndarray) -> float:
+        return self.risk.value(Kc + self.U @ b) + float(self.alpha * (c @ Kc))
 
     def _residual(self) -> float:
         """Return the residual of the stationarity, relative to the size of its terms."""
         # Per unit of weight, so that a row of weight 2 stops where two rows stop.
-        g = self.loss.gradient(self.y, self.Kc + self.b)
-        norm_part = 2.0 * self.alpha * self.c / self.s
+        s = self.risk.s
+        g = self.risk.slope(self.Kc + self.U @ self.b)
+        norm_part = 2.0 * self.alpha * self.c / s
         residual = np.abs(g + norm_part).max()
-        if self.fit_intercept:
-            residual = max(residual, 2.0 * self.alpha * abs(self.c.sum()) / self.s.sum())
+        if self.U.shape[1]:
+            border = np.abs(self.c @ self.U).max()
+            residual = max(residual, 2.0 * self.alpha * border / s.sum())
         size = max(np.abs(g).max(), np.abs(norm_part).max())
         return float(residual / size) if size > 0 else 0.0
 
-    def _step(self, F: np.ndarray, assumed: float = 0.0) -> tuple[Factor, np.ndarray, float]:
-        """Return the factor, coefficients and intercept of one full Newton step from ``F``.
+    def _step(self, F: np.ndarray, assumed: float = 0.0) -> tuple[Factor, np.ndarray, np.ndarray]:
+        """Return the factor and the coefficients of one full Newton step from ``F``.
 
         ``assumed`` is the least curvature of a row, as a share of the loss's bound.
         """
-        K, y, s, loss, alpha = self.K, self.y, self.s, self.loss, self.alpha
-        fit_intercept = self.fit_intercept
+        K, risk, alpha, U = self.K, self.risk, self.alpha, self.U
         self.factorizations += 1
-        g, h = s * loss.gradient(y, F), s * loss.curvature(y, F)
+        g, h = risk.gradient(F), risk.curvature(F)
+        reference = risk.reference(h)
         if assumed:
-            h = np.maximum(h, assumed * loss.curvature_bound * s)
-        curved = np.flatnonzero(h > FLAT * loss.curvature_bound * s)
+            h = np.maximum(h, assumed * reference * risk.s)
+        curved = np.flatnonzero(h > FLAT * reference * risk.s)
+        target = g / (-2.0 * alpha)
         if not len(curved):
             # No curvature anywhere: the coefficients are known, the intercept is a line search.
-            target = g / (-2.0 * alpha)
-            level = _best_intercept(y, s, loss, K @ target) if fit_intercept else 0.0
-            return CholeskyFactor(curved, False, np.zeros((0, 0))), target, level
-        factor = K.factorize(curved, 2.0 * alpha / h[curved], fit_intercept)
-        target = g / (-2.0 * alpha)
+            b = np.zeros(U.shape[1])
+            if len(b):
+                b[-1] = _best_level(risk, K @ target, U[:, -1])
+            return CholeskyFactor(curved, U, np.zeros((0, 0))), target, b
+        factor = K.factorize(curved, 2.0 * alpha / h[curved], U)
         z = F[curved] - g[curved] / h[curved]
-        if len(curved) < len(y):
+        if len(curved) < len(F):
             target[curved] = 0.0
             if target.any():
                 z -= (K @ target)[curved]
-            target[curved], b = factor.solve_with_intercept(z, -target.sum())
+            target[curved], b = factor.solve_bordered(z, -(target @ U))
         else:
-            target, b = factor.solve_with_intercept(z)
-        return factor, target, float(b)
+            target, b = factor.solve_bordered(z)
+        return factor, target, b
 
-    def _length(self, dc: np.ndarray, Kdc: np.ndarray, db: float) -> float:
+    def _coupled_step(
+        self, F: np.ndarray, dc: np.ndarray, db: np.ndarray, Kdc: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return Newton's step for a loss that couples rows, given the step for the diagonal.
+
+        Conjugate gradients in the coefficients, preconditioned by the factor of the diagonal: with
+        the residual ``R`` of the rows, a direction ``p`` and its scores ``f = K p_c + U p_b``, the
+        products needed are ``R'f`` and ``f'H f + 2 alpha p_c'f``, because ``U'p_c`` is zero.
+        """
+        risk, alpha, rows = self.risk, self.alpha, self.factor.rows
+        f = Kdc + self.U @ db
+        border = np.abs(dc @ self.U).max(initial=0.0)
+        if not risk.coupled or border > CLOSE * np.abs(dc).sum():
+            return dc, db, Kdc
+        R = -(risk.gradient(F) + 2.0 * alpha * self.c)
+        h = risk.curvature(F)[rows]
+        total_c, total_b, total_K = np.zeros_like(dc), np.zeros_like(db), np.zeros_like(dc)
+        pc, pb, pK = dc, db, Kdc
+        first = slope = float(R @ f)
+        for _ in range(GRADIENTS):
+            if not slope > GRADIENT_SHARE**2 * first:
+                break
+            Hf = risk.hessian_product(F, f)
+            size = slope / max(float(f @ Hf + 2.0 * alpha * (pc @ f)), 1e-300)
+            total_c, total_b, total_K = (
+                total_c + size * pc,
+                total_b + size * pb,
+                total_K + size * pK,
+            )
+            R = R - size * (Hf + 2.0 * alpha * pc)
+            qc = R / (2.0 * alpha)
+            qc[rows] = 0.0
+            part = R[rows] / h
+            if len(rows) < len(qc):
+                part -= (self.K @ qc)[rows]
+            qc[rows], qb = self.factor.solve_bordered(part, -(qc @ self.U))
+            qK = self.K @ qc
+            before, slope = slope, float(R @ (qK + self.U @ qb))
+            share = slope / before
+            pc, pb, pK = qc + share * pc, qb + share * pb, qK + share * pK
+            f = pK + self.U @ pb
+        return total_c, total_b, total_K
+
+    def _length(self, F: np.ndarray, dc: np.ndarray, Kdc: np.ndarray, Udb: np.ndarray) -> float:
         """Return a step length in (0, 1] along a Newton direction; no kernel product is needed."""
-        y, s, loss, F, dF = self.y, self.s, self.loss, self.Kc + self.b, Kdc + db
+        risk, dF = self.risk, Kdc + Udb
         linear, square = 2.0 * self.alpha * (self.Kc @ dc), self.alpha * (Kdc @ dc)
 
         def slope(t: float) -> float:
-            return float(dF @ (s * loss.gradient(y, F + t * dF)) + linear + 2.0 * t * square)
+            return float(dF @ risk.gradient(F + t * dF) + linear + 2.0 * t * square)
 
         if slope(1.0) <= max(FLAT_SLOPE * abs(slope(0.0)), NO_SLOPE * abs(self.value)):
             return 1.0
@@ -261,13 +321,60 @@ class _Column:
         return low or high
 
 
-def _best_intercept(y: np.ndarray, s: np.ndarray, loss: Loss, scores: np.ndarray) -> float:
-    """Return the constant that lowers the loss most when added to ``scores``."""
-    low, high = float(np.min(y - scores)) - 1.0, float(np.max(y - scores)) + 1.0
-    for _ in range(60):
-        middle = 0.5 * (low + high)
-        if s @ loss.gradient(y, scores + middle) > 0:
-            high = middle
+def _best_level(risk: Risk, scores: np.ndarray, ones: np.ndarray) -> float:
+    """Return the multiple of a column that lowers the loss most when added to ``scores``."""
+
+    def slope(level: float) -> float:
+        return float(ones @ risk.gradient(scores + level * ones))
+
+    low, high = -1.0, 1.0
+    while slope(high) < 0 and high < FARTHEST_LEVEL:
+        high *= 2.0
+    while slope(low) > 0 and low > -FARTHEST_LEVEL:
+        low *= 2.0
+    if slope(high) <= 0 or slope(low) >= 0:
+        return high if slope(high) <= 0 else low
+    return float(brentq(slope, low, high, xtol=LEVEL_TOL, disp=False))
+
+
+def best_constant(risk: Risk, U: np.ndarray) -> np.ndarray:
+    """Return the coefficients of the unpenalized columns in the model without a kernel.
+
+    Newton's method with steps that are halved until the loss of one column of scores falls.
+    """
+    b = np.zeros(U.shape[1])
+    if not len(b):
+        return b
+    value = risk.value(U @ b)
+    for _ in range(CONSTANT_STEPS):
+        F = U @ b
+        h = risk.curvature(F)
+        h = np.maximum(h, FLAT * risk.reference(h) * risk.s)
+        slope = risk.gradient(F) @ U
+        step = -np.linalg.lstsq((U.T * h) @ U, slope, rcond=1e-12)[0]
+        length = 1.0
+        for _ in range(MOST_BISECTIONS):
+            trial = risk.value(U @ (b + length * step))
+            if trial <= value:
+                break
+            length *= 0.5
         else:
-            low = middle
-    return 0.5 * (low + high)
+            break
+        gain, value, b = value - trial, trial, b + length * step
+        if gain <= CONSTANT_TOL * abs(value):
+            break
+    return b
+
+
+def null_objective(risk: Risk, n_outputs: int, U: np.ndarray, constant_curvature: bool) -> float:
+    """Return the loss of the best model without a kernel: of the unpenalized columns alone."""
+    total = 0.0
+    for q in range(n_outputs):
+        column = risk.column(q)
+        if U.shape[1] == 1 and not constant_curvature:
+            # A loss that is not smooth has a best level, too.
+            b = np.array([_best_level(column, np.zeros(len(U)), U[:, 0])])
+        else:
+            b = best_constant(column, U)
+        total += column.value(U @ b)
+    return total

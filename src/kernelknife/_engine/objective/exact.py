@@ -10,16 +10,21 @@ from kernelknife._engine.objective.base import (
     Linearization,
     Problem,
     State,
-    null_objective,
     rows_of_sample,
     single_precision,
 )
-from kernelknife._engine.objective.coefficients import ExactFit, Quadratic, solve_columns
+from kernelknife._engine.objective.coefficients import (
+    ExactFit,
+    Quadratic,
+    best_constant,
+    null_objective,
+    solve_columns,
+)
 from kernelknife._engine.objective.factors import DenseMatrix, KernelMatrix, ProductMatrix, is_thin
 from kernelknife._engine.objective.features import Chain, Features, Subset
 from kernelknife.kernels import Kernel
 from kernelknife.kernels.forms import DotForm
-from kernelknife.losses import Loss
+from kernelknife.losses import Loss, Risk
 
 __all__ = ["ExactProblem", "ExactState"]
 
@@ -60,7 +65,7 @@ class ExactProblem(Problem):
     X : ndarray of shape (n, p)
         In single precision the kernel's derivatives may be as well.
     Y : ndarray of shape (n, k)
-        Targets; -1 and +1 for classification.
+        Targets, -1 and +1 for classification; after them offsets, where there are some.
     kernel : Kernel
     loss : Loss
         A smooth loss.
@@ -71,6 +76,10 @@ class ExactProblem(Problem):
     features : Features, default=None
         None gives every column a weight of its own and all the same cost.
     fit_intercept : bool, default=True
+    adjusted : ndarray of shape (n, q), default=None
+        Columns with an unpenalized coefficient of their own.
+    n_outputs : int, default=None
+        Columns of scores; None is that of ``Y``.
     """
 
     exact = True
@@ -86,18 +95,23 @@ class ExactProblem(Problem):
         sample_weight: np.ndarray | None = None,
         features: Features | None = None,
         fit_intercept: bool = True,
+        adjusted: np.ndarray | None = None,
+        n_outputs: int | None = None,
     ):
         n, p = X.shape
         precision = np.float32 if X.dtype == np.float32 else float
         self.centers = np.ascontiguousarray(X, dtype=precision)
         self.Y = np.asarray(Y, dtype=float)
-        self.n_rows, self.n_outputs = n, self.Y.shape[1]
+        self.n_rows, self.n_outputs = n, n_outputs or self.Y.shape[1]
         self.kernel = kernel
         self.loss = loss
         self.alpha = float(alpha)
         self.sample_weight = np.ones(n) if sample_weight is None else sample_weight
         self.total_weight = float(self.sample_weight.sum())
         self.fit_intercept = fit_intercept
+        self.adjusted = np.zeros((n, 0)) if adjusted is None else adjusted
+        self.U = np.hstack([self.adjusted, np.ones((n, 1))])
+        self.n_unpenalized = self.adjusted.shape[1] + fit_intercept
         self.features = features or Features(p, squared=not kernel.linear_in_weights)
         everything = self.features.everything
         self._everything = everything, self._take(everything)
@@ -162,6 +176,8 @@ class ExactProblem(Problem):
             sample_weight=self.sample_weight[rows],
             features=features or self.features,
             fit_intercept=self.fit_intercept,
+            adjusted=self.adjusted[rows],
+            n_outputs=self.n_outputs,
         )
 
     # -- columns ----------------------------------------------------------------------
@@ -209,9 +225,31 @@ class ExactProblem(Problem):
     # -- values -----------------------------------------------------------------------
 
     @cached_property
+    def risk(self) -> Risk:
+        """The loss on the rows."""
+        return self.loss.bind(self.Y, self.sample_weight, self.n_outputs)
+
+    @property
+    def unexplained(self) -> np.ndarray:
+        """What a model without a kernel leaves of the targets, shape (n, k).
+
+        The targets themselves, unless offsets, adjusted columns or other rows explain a part.
+        """
+        n_known = self.Y.shape[1] - self.n_outputs + self.adjusted.shape[1]
+        if not n_known and not self.loss.couples_rows:
+            return self.Y
+        levels = [best_constant(self.risk.column(q), self._free) for q in range(self.n_outputs)]
+        return np.asarray(-self.risk.slope(self._free @ np.transpose(levels)))
+
+    @cached_property
     def null_value(self) -> float:
         """Objective of the best constant model: the scale of gradients and penalties."""
-        return null_objective(self.loss, self.Y, self.sample_weight, self.fit_intercept)
+        return null_objective(self.risk, self.n_outputs, self._free, self.loss.constant_curvature)
+
+    @property
+    def _free(self) -> np.ndarray:
+        """The unpenalized columns that take part."""
+        return self.U if self.fit_intercept else self.U[:, :-1]
 
     def solve(self, w: np.ndarray, warm: np.ndarray | None = None, tol: float = 1e-9) -> ExactState:
         """Minimize over the coefficients at the weights ``w``, from scores nearby."""
@@ -243,33 +281,39 @@ class ExactProblem(Problem):
         scores: np.ndarray | None = None,
         start: ExactFit | None = None,
     ) -> ExactFit:
-        return solve_columns(
+        if start is not None:
+            start = replace(start, b=start.b[: self.n_unpenalized])
+        inner = solve_columns(
             K,
-            self.Y,
-            self.sample_weight,
-            self.loss,
+            self.risk,
+            self.n_outputs,
             self.alpha,
-            self.fit_intercept,
+            self._free,
             scores=scores,
             start=start,
             tol=tol,
             quadratic=self._quadratic,
         )
+        if self.fit_intercept:
+            return inner
+        return replace(inner, b=np.vstack([inner.b, np.zeros((1, self.n_outputs))]))
 
     @cached_property
     def _quadratic(self) -> Quadratic | None:
         """What every solve shares where the loss is quadratic."""
         if not self.loss.constant_curvature:
             return None
-        return Quadratic.of(self.Y, self.sample_weight, self.loss, self.alpha)
+        return Quadratic.of(self.risk, self.n_outputs, self.alpha)
 
     def value(
         self, w: np.ndarray, C: np.ndarray, b: np.ndarray, sparsity: float, loss: Loss | None = None
     ) -> float:
         """Return the objective at ``(w, C, b)``, computed from nothing else."""
-        loss = loss or self.loss
+        risk = self.risk
+        if loss is not None:
+            risk = loss.bind(self.Y, self.sample_weight, self.n_outputs)
         KC = self.kernel_matrix(w) @ C
-        total = (self.sample_weight @ loss.value(self.Y, KC + b)).sum()
+        total = risk.value(KC + self.U @ b)
         return float(total + self.alpha * np.vdot(C, KC) + sparsity * (self.costs @ w))
 
     # -- derivatives ------------------------------------------------------------------
@@ -384,14 +428,14 @@ class ExactProblem(Problem):
         """
         F = state.inner.F.copy()
         change = model.V @ step / np.sqrt(2.0 * self.alpha)
-        least = LEAST_CURVATURE * self.loss.curvature_bound
+        curvature = self.risk.curvature(F)
+        least = LEAST_CURVATURE * self.risk.reference(curvature) * self.sample_weight
         first = 0
         for q, factor in enumerate(state.inner.factors):
             rows = factor.rows
             dc = -factor.unwhiten(change[first : first + len(rows)])
             first += len(rows)
-            h = self.sample_weight * self.loss.curvature(self.Y[:, q], F[:, q])
-            h = np.maximum(h[rows], least * self.sample_weight[rows])
+            h = np.maximum(curvature[rows, q], least[rows])
             F[rows, q] -= 2.0 * self.alpha * dc / h
         return F
 

@@ -2,11 +2,11 @@
 
 A factorization is some ``M = L L'`` that is used only through ``L^-1`` and ``L^-T``. Cholesky's
 takes the cube of the rows. A kernel matrix that is a product of few columns, ``K = P P'``, needs
-none of it: with ``U = D^-1/2 P``,
+none of it: with ``S = D^-1/2 P``,
 
-    M = D^1/2 (I + U U') D^1/2,      (I + U U')^-1/2 = I - U G U',
+    M = D^1/2 (I + S S') D^1/2,      (I + S S')^-1/2 = I - S G S',
 
-and ``G`` follows from the eigenvalues of the small matrix ``U'U``.
+and ``G`` follows from the eigenvalues of the small matrix ``S'S``.
 """
 
 from abc import ABC, abstractmethod
@@ -31,6 +31,7 @@ __all__ = [
 # A product of columns pays from this number of rows on, with at most this share of columns: the
 # eigenvalues of a matrix take as long as Cholesky's factorization of one with three times the rows.
 THIN_ROWS, THIN_SHARE = 300, 0.125
+DEPENDENT = 1e-10  # share of the largest singular value of the unpenalized columns that is rounding
 
 
 class IndefiniteKernelError(ValueError):
@@ -54,8 +55,11 @@ class KernelMatrix(ABC):
         """Return some rows and the same columns, as a new array in C order."""
 
     @abstractmethod
-    def factorize(self, rows: np.ndarray, shift: np.ndarray, fit_intercept: bool) -> "Factor":
-        """Return the :class:`Factor` of ``K[rows, rows] + diag(shift)``."""
+    def factorize(self, rows: np.ndarray, shift: np.ndarray, U: np.ndarray) -> "Factor":
+        """Return the :class:`Factor` of ``K[rows, rows] + diag(shift)``, bordered by ``U[rows]``.
+
+        ``U`` are the unpenalized columns of all rows.
+        """
 
 
 @dataclass(frozen=True)
@@ -79,9 +83,9 @@ class DenseMatrix(KernelMatrix):
             return self.K.copy()
         return self.K.take(rows, axis=0).take(rows, axis=1)
 
-    def factorize(self, rows: np.ndarray, shift: np.ndarray, fit_intercept: bool) -> "Factor":
+    def factorize(self, rows: np.ndarray, shift: np.ndarray, U: np.ndarray) -> "Factor":
         """Return Cholesky's factorization."""
-        return CholeskyFactor.of(self, rows, shift, fit_intercept)
+        return CholeskyFactor.of(self, rows, shift, U)
 
 
 @dataclass(frozen=True)
@@ -105,11 +109,11 @@ class ProductMatrix(KernelMatrix):
         product: np.ndarray = some @ some.T
         return product
 
-    def factorize(self, rows: np.ndarray, shift: np.ndarray, fit_intercept: bool) -> "Factor":
+    def factorize(self, rows: np.ndarray, shift: np.ndarray, U: np.ndarray) -> "Factor":
         """Return a thin factorization, or Cholesky's where few rows are factorized."""
         if is_thin(len(rows), self.P.shape[1]):
-            return ThinFactor.of(rows, fit_intercept, self._of(rows), shift)
-        return CholeskyFactor.of(self, rows, shift, fit_intercept)
+            return ThinFactor.of(rows, U, self._of(rows), shift)
+        return CholeskyFactor.of(self, rows, shift, U)
 
     def _of(self, rows: np.ndarray) -> np.ndarray:
         return self.P if len(rows) == len(self.P) else self.P[rows]
@@ -117,24 +121,32 @@ class ProductMatrix(KernelMatrix):
 
 @dataclass(frozen=True)
 class Factor(ABC):
-    """A factorization ``M = L L'`` on the curved rows, with the intercept's part.
+    """A factorization ``M = L L'`` on the curved rows, bordered by the unpenalized columns.
 
     Attributes
     ----------
     rows : ndarray of int
         The curved rows.
-    fit_intercept : bool
+    U : ndarray of shape (n, r)
+        The unpenalized columns of all rows: ones for the intercept, and any others.
     """
 
     rows: np.ndarray
-    fit_intercept: bool
+    U: np.ndarray
 
     @cached_property
-    def half(self) -> np.ndarray | None:
-        """``L^-1 1``, None without an intercept."""
-        if not self.fit_intercept or not len(self.rows):
+    def border(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """``Q`` and ``T`` with ``L^-1 U = Q T^+`` and ``Q'Q = I``, None without columns."""
+        if not self.U.shape[1] or not len(self.rows):
             return None
-        return self.down(np.ones(len(self.rows)))
+        half = self.down(self.U[self.rows])
+        size = float(np.sqrt(half[:, 0] @ half[:, 0]))
+        if half.shape[1] == 1 and size > 0.0:
+            return half / size, np.array([[1.0 / size]])
+        left, values, right = np.linalg.svd(half, full_matrices=False)
+        # Of columns that depend on each other on these rows one is enough.
+        kept = values > DEPENDENT * values[0]
+        return left[:, kept], right[kept].T / values[kept]
 
     @abstractmethod
     def down(self, z: np.ndarray) -> np.ndarray:
@@ -144,25 +156,29 @@ class Factor(ABC):
     def up(self, z: np.ndarray) -> np.ndarray:
         """Return ``L^-T z``; ``z`` may be 2-d and may be overwritten."""
 
-    def solve_with_intercept(
-        self, z: np.ndarray, total: float = 0.0
+    def solve_bordered(
+        self, z: np.ndarray, total: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return ``c, b`` with ``M c + b = z`` and ``sum(c) = total``; ``z`` may be 2-d."""
+        """Return ``c, b`` with ``M c + U b = z`` and ``U'c = total``, or 0; ``z`` may be 2-d."""
         z = self.down(z)
-        if self.half is None:
-            return self.up(z), np.zeros(z.shape[1:])
-        # In whitened form the intercept is a projection: L'c = L^-1 z - b L^-1 1.
-        b = (self.half @ z - total) / (self.half @ self.half)
-        z -= np.multiply.outer(self.half, b)
-        return self.up(z), b
+        if self.border is None:
+            return self.up(z), np.zeros((self.U.shape[1], *z.shape[1:]))
+        # In whitened form the columns are a projection: L'c = L^-1 z - L^-1 U b.
+        Q, T = self.border
+        part = Q.T @ z
+        if total is not None:
+            part -= T.T @ total
+        z -= Q @ part
+        return self.up(z), T @ part
 
     def whiten(self, A: np.ndarray) -> np.ndarray:
         """Return V with ``V'V = A' P A``, P the (bordered) inverse; may overwrite ``A``."""
         if not len(self.rows):
             return A
         V = self._down_in_place(A)
-        if self.half is not None:
-            V -= np.multiply.outer(self.half, (self.half @ V) / (self.half @ self.half))
+        if self.border is not None:
+            Q = self.border[0]
+            V -= Q @ (Q.T @ V)
         return V
 
     def unwhiten(self, v: np.ndarray) -> np.ndarray:
@@ -181,10 +197,10 @@ class CholeskyFactor(Factor):
 
     @classmethod
     def of(
-        cls, K: KernelMatrix, rows: np.ndarray, shift: np.ndarray, fit_intercept: bool
+        cls, K: KernelMatrix, rows: np.ndarray, shift: np.ndarray, U: np.ndarray
     ) -> "CholeskyFactor":
         """Return it for some rows of a kernel matrix and the diagonal ``shift``."""
-        return cls(rows, fit_intercept, _cholesky(K, rows, shift))
+        return cls(rows, U, _cholesky(K, rows, shift))
 
     def down(self, z: np.ndarray) -> np.ndarray:
         """Return ``L^-1 z``."""
@@ -209,28 +225,28 @@ class ThinFactor(Factor):
     ----------
     scale : ndarray of shape (m,)
         ``D^-1/2``.
-    U : ndarray of shape (m, r)
+    S : ndarray of shape (m, r)
     G : ndarray of shape (r, r)
     """
 
     scale: np.ndarray
-    U: np.ndarray
+    S: np.ndarray
     G: np.ndarray
 
     @classmethod
     def of(
-        cls, rows: np.ndarray, fit_intercept: bool, P: np.ndarray, shift: np.ndarray
+        cls, rows: np.ndarray, unpenalized: np.ndarray, P: np.ndarray, shift: np.ndarray
     ) -> "ThinFactor":
         """Return it for the columns ``P`` of the curved rows and the diagonal ``shift``."""
         scale = 1.0 / np.sqrt(shift)
-        U = P * scale[:, None]
+        S = P * scale[:, None]
         # Divide and conquer, as with SciPy's driver "evd", which SciPy 1.13 refuses for one column.
-        squares, axes = np.linalg.eigh(U.T @ U)
+        squares, axes = np.linalg.eigh(S.T @ S)
         squares = np.maximum(squares, 0.0)
         # (1 - (1 + q)^-1/2) / q, without the difference of near equals that a small q makes.
         root = np.sqrt(1.0 + squares)
         G = (axes / (root * (1.0 + root))) @ axes.T
-        return cls(rows, fit_intercept, scale, U, G)
+        return cls(rows, unpenalized, scale, S, G)
 
     def down(self, z: np.ndarray) -> np.ndarray:
         """Return ``L^-1 z``."""
@@ -242,8 +258,8 @@ class ThinFactor(Factor):
         return solution
 
     def _turned(self, z: np.ndarray) -> np.ndarray:
-        """Return ``(I + U U')^-1/2 z``."""
-        turned: np.ndarray = z - self.U @ (self.G @ (self.U.T @ z))
+        """Return ``(I + S S')^-1/2 z``."""
+        turned: np.ndarray = z - self.S @ (self.G @ (self.S.T @ z))
         return turned
 
 

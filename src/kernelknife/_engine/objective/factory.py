@@ -62,6 +62,7 @@ def build_problem(
         "alpha": alpha,
         "features": _features_of(data),
         "fit_intercept": fit_intercept,
+        "n_outputs": data.targets.n_outputs,
     }
     m = fit_centers(
         n_centers,
@@ -78,6 +79,7 @@ def build_problem(
             data.kernel,
             data.smooth_loss,
             sample_weight=np.asarray(sample.s, dtype=float),
+            adjusted=None if data.adjusted is None else data.adjusted.take(sample.X),
             **options,
         )
         return exact, numbers
@@ -96,12 +98,21 @@ def build_problem(
         if data.kernel.convex:
             m = max(m, min(spanning_centers(p, rows), POLICY.without_memory))
         Z, numbers = _pick_centers(data, m, centers, np.full(p, 0.5 / p), seed)
+    rows, columns, adjusted = seen_once(rows, data.columns, data.adjusted)
+    if data.loss.couples_rows:
+        if 8.0 * rows.shape[0] * len(Z) > memory_budget:
+            raise ValueError(
+                f"{data.loss!r} couples all {rows.shape[0]} rows, so that their kernel values at "
+                f"{len(Z)} centers have to fit into memory_budget: lower n_centers, or raise it."
+            )
+        rows = rows.as_one_block()
     problem = NystromProblem(
-        *seen_once(rows, data.columns),
+        rows,
+        columns,
         np.ascontiguousarray(Z),
         data.kernel,
         data.loss,
-        n_outputs=data.targets.n_outputs,
+        adjusted=adjusted,
         total_weight=data.total_weight,
         seed=seed,
         **options,

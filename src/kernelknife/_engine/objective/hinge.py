@@ -33,8 +33,8 @@ AT_BOUND = 1e-7  # share of its bound within which a coefficient counts as at it
 def refit_hinge(
     K: np.ndarray, Y: np.ndarray, sample_weight: np.ndarray, alpha: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return coefficients and intercepts of support vector machines on a given kernel."""
-    C, b = np.zeros(Y.shape), np.zeros(Y.shape[1])
+    """Return coefficients and intercepts, shape (1, k), of support vector machines on a kernel."""
+    C, b = np.zeros(Y.shape), np.zeros((1, Y.shape[1]))
     for q, y in enumerate(Y.T):
         data = K, y, sample_weight, alpha
         best = _polished(*data, *_by_svc(*data))
@@ -44,7 +44,7 @@ def refit_hinge(
                 best = min(
                     best, _polished(*data, *second), key=lambda found: _primal(*data, *found)
                 )
-        C[:, q], b[q] = best
+        C[:, q], b[0, q] = best
     return C, b
 
 
@@ -57,8 +57,8 @@ def relative_gap(
     b: np.ndarray,
 ) -> float:
     """Return how far models are from their minimum at most, as a share of the objective."""
-    gaps = [_gap(K, y, sample_weight, alpha, C[:, q], b[q]) for q, y in enumerate(Y.T)]
-    values = [_primal(K, y, sample_weight, alpha, C[:, q], b[q]) for q, y in enumerate(Y.T)]
+    gaps = [_gap(K, y, sample_weight, alpha, C[:, q], b[0, q]) for q, y in enumerate(Y.T)]
+    values = [_primal(K, y, sample_weight, alpha, C[:, q], b[0, q]) for q, y in enumerate(Y.T)]
     return float(sum(gaps) / max(sum(values), 1e-300))
 
 
@@ -80,13 +80,13 @@ def _by_newton(
     scores = None
     try:
         for width in (1.0, 1e-2, NARROW):
-            fit = solve_columns(
-                DenseMatrix(K), y[:, None], s, HuberizedHinge(width), alpha, True, scores=scores
-            )
+            risk = HuberizedHinge(width).bind(y[:, None], s, 1)
+            ones = np.ones((len(y), 1))
+            fit = solve_columns(DenseMatrix(K), risk, 1, alpha, ones, scores=scores)
             scores = fit.F
     except IndefiniteKernelError:
         return None
-    return fit.C[:, 0], float(fit.b[0])
+    return fit.C[:, 0], float(fit.b[0, 0])
 
 
 def _primal(

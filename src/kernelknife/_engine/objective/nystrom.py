@@ -10,14 +10,14 @@ there are.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from kernelknife._engine.data import Rows, Sample
 from kernelknife._engine.data.arrays import ArrayRows, DeviceRows
-from kernelknife._engine.data.columns import Columns, rows_to_look_at
+from kernelknife._engine.data.columns import Columns, as_taken, rows_to_look_at, take_both
 from kernelknife._engine.data.rows import Sums
 from kernelknife._engine.objective.base import (
     Fit,
@@ -25,10 +25,10 @@ from kernelknife._engine.objective.base import (
     Problem,
     Result,
     State,
-    null_objective,
     rows_of_sample,
     single_precision,
 )
+from kernelknife._engine.objective.coefficients import null_objective
 from kernelknife._engine.objective.exact import ExactProblem
 from kernelknife._engine.objective.features import Chain, Features, Subset
 from kernelknife._engine.objective.nystrom_coefficients import CoefficientDescent
@@ -81,7 +81,7 @@ class NystromState(State):
 
     @property
     def warm(self) -> np.ndarray:
-        """The coefficients, the intercept last."""
+        """The coefficients, those of the unpenalized columns last."""
         return np.vstack([self.inner.C, self.inner.b])
 
 
@@ -104,6 +104,8 @@ class NystromProblem(Problem):
     features : Features, default=None
         None gives every column a weight of its own and all the same cost.
     fit_intercept : bool, default=True
+    adjusted : Columns, default=None
+        Columns with an unpenalized coefficient of their own.
     n_outputs : int, default=1
     total_weight : float, default=None
         Sum of the sample weights; None is the number of rows.
@@ -128,6 +130,7 @@ class NystromProblem(Problem):
         alpha: float = 1.0,
         features: Features | None = None,
         fit_intercept: bool = True,
+        adjusted: Columns | None = None,
         n_outputs: int = 1,
         total_weight: float | None = None,
         null_value: float | None = None,
@@ -142,6 +145,8 @@ class NystromProblem(Problem):
         self.kernel, self.loss, self.alpha = kernel, loss, float(alpha)
         self.features = features or Features(columns.n_seen, squared=not kernel.linear_in_weights)
         self.fit_intercept, self.n_outputs, self.seed = fit_intercept, n_outputs, seed
+        self.adjusted = adjusted
+        self.n_unpenalized = fit_intercept + (0 if adjusted is None else len(adjusted.index))
         self.n_rows = rows.shape[0]
         self.total_weight = float(self.n_rows) if total_weight is None else total_weight
         if spans is None:
@@ -185,6 +190,7 @@ class NystromProblem(Problem):
             "alpha": self.alpha,
             "features": self.features,
             "fit_intercept": self.fit_intercept,
+            "adjusted": self.adjusted,
             "n_outputs": self.n_outputs,
             "total_weight": self.total_weight,
             "null_value": self._null_value,
@@ -221,6 +227,8 @@ class NystromProblem(Problem):
             sample_weight=np.asarray(sample.s[counted], dtype=float),
             features=self.features.for_kernel(kernel, linear),
             fit_intercept=self.fit_intercept,
+            adjusted=None if self.adjusted is None else self.adjusted.take(sample.X[counted]),
+            n_outputs=self.n_outputs,
         )
 
     @property
@@ -245,7 +253,13 @@ class NystromProblem(Problem):
 
     def _setting(self, w: np.ndarray, subset: Subset) -> Setting:
         columns = self.columns.restricted(subset.columns)
-        return Setting(self.kernel, self.loss, columns, subset.form_weights(w))
+        v = subset.form_weights(w)
+        return Setting(self.kernel, self.loss, columns, v, self.n_outputs, self.adjusted)
+
+    @property
+    def _n_coefficients(self) -> int:
+        """Number of coefficients of one column of scores that are solved for."""
+        return len(self.centers) + self.n_unpenalized
 
     def _own_centers(self, subset: Subset) -> Array:
         """Return the centers' columns for the matrix among centers, where that is computed."""
@@ -272,7 +286,7 @@ class NystromProblem(Problem):
         """Ridge on the coefficients, from the size of the kernel at the scaled start."""
         p = self.centers.shape[1]
         size = float(np.mean(self.kernel.diag(self.centers, np.full(p, 0.5 / p)) ** 2))
-        return RIDGE * (self.loss.curvature_bound or 1.0) * self.total_weight * max(size, 1e-300)
+        return RIDGE * usual_curvature(self.loss) * self.total_weight * max(size, 1e-300)
 
     # -- values -------------------------------------------------------------------------
 
@@ -281,8 +295,9 @@ class NystromProblem(Problem):
         """Objective of the best constant model, from some of the rows: a scale."""
         if self._null_value is None:
             sample = self.rows.sample(rows_to_look_at(self.rows, NULL_ROWS))
-            arguments = (self.loss, self.fit_intercept, self.total_weight)
-            self._null_value = self.rows.fetch(self.rows.apply(_null_of, sample, *arguments))
+            model = (self.loss, self.n_outputs, self.fit_intercept, self.adjusted)
+            value = self.rows.apply(_null_of, sample, *model, self.total_weight)
+            self._null_value = self.rows.fetch(value)
         return self._null_value
 
     def solve(
@@ -296,7 +311,7 @@ class NystromProblem(Problem):
         M = self.rows.apply(norm_matrix, shared, setting, self._ridge / self.alpha)
         m, constant = len(self.centers), self.loss.constant_curvature
         if warm is None or constant:
-            warm = np.zeros((m + 1, self.n_outputs))
+            warm = np.zeros((m + setting.n_unpenalized, self.n_outputs))
         # A step of the weights that promises little stands out from noise, and its gradient is
         # right, only where the coefficients are far more accurate: as the next step is to this one.
         enough = max(10.0 * tol * tol, 1e-12)
@@ -312,7 +327,7 @@ class NystromProblem(Problem):
         )
         step, end, residual = descent.run(enough)
         c = descent.c
-        fit = Fit(c[:m], c[m], end.loss, end.value, descent.factorizations, residual)
+        fit = Fit(c[:m], c[m:], end.loss, end.value, descent.factorizations, residual)
         return NystromState(w, fit, step, setting)
 
     def polish(self, state: NystromState, tol: float) -> NystromState:
@@ -369,9 +384,9 @@ class NystromProblem(Problem):
         if state.derived.linearization is not None:
             return state.derived.linearization
         subset, setting, chain = self._differentiable(state)
-        m, C, b = len(self.centers), state.inner.C, state.inner.b
+        C, b = state.inner.C, state.inner.b
         sums = self._total(model_sums, subset, setting, C, b, chain)
-        reduced = self.rows.apply(reduced_model, sums, state.step, self.fit_intercept, m)
+        reduced = self.rows.apply(reduced_model, sums, state.step, self._n_coefficients)
         gradient, Q = self.rows.fetch(reduced)
         gradient = gradient + chain(self._norm_gradient(state, subset, setting))
         most = HESSIAN_WEIGHTS if subset.first is None else HESSIAN_GROUPS
@@ -408,7 +423,7 @@ class NystromProblem(Problem):
         gradient: np.ndarray,
     ) -> np.ndarray:
         """Return the Hessian, by one more pass over the rows."""
-        C, b, m = state.inner.C, state.inner.b, len(self.centers)
+        C, b = state.inner.C, state.inner.b
         seconds = self._total(second_sums, subset, setting, C, b, chain)
         Z = self._own_centers(subset)
         S, M = self.kernel.evaluate(Z, Z, like(setting.v, Z))
@@ -417,7 +432,7 @@ class NystromProblem(Problem):
             2.0 * self.alpha * to_host(chain(self.kernel.jacobian(Z, Z, S, M, c[:, q])))
             for q in range(c.shape[1])
         ]
-        parts = self.rows.apply(exact_model, sums, seconds, own, state.step, self.fit_intercept, m)
+        parts = self.rows.apply(exact_model, sums, seconds, own, state.step, self._n_coefficients)
         in_v, Q = self.rows.fetch(self.rows.apply(_first_two, parts))
         state.derived.response = parts
         w = state.w[subset.active]
@@ -477,19 +492,23 @@ class NystromProblem(Problem):
             T,
             Chain(None, subset.first),
         )
-        m = len(self.centers)
-        reduced = self.rows.apply(reduced_model, sums, state.step, self.fit_intercept, m)
+        reduced = self.rows.apply(reduced_model, sums, state.step, self._n_coefficients)
         _, Q = self.rows.fetch(reduced)
         return Linearization(active, gradient[active], _root(Q))
 
 
-def seen_once(rows: Rows, columns: Columns) -> tuple[Rows, Columns]:
+def seen_once(
+    rows: Rows, columns: Columns, adjusted: Columns | None
+) -> tuple[Rows, Columns, Columns | None]:
     """Return rows that are what the kernel sees, where they can be kept.
 
-    A step would otherwise spend a third of its time on the basis of an ANOVA kernel.
+    A step would otherwise spend a third of its time on the basis of an ANOVA kernel. The columns
+    that are adjusted for stand behind those of the kernel.
     """
-    seen = None if columns.ready else rows.transformed(columns.take, columns.n_seen)
-    return (rows, columns) if seen is None else (seen, Columns.as_seen(columns.n_seen))
+    width = columns.n_seen + (0 if adjusted is None else adjusted.n_seen)
+    take = partial(take_both, columns, adjusted)
+    seen = None if columns.ready else rows.transformed(take, width)
+    return (rows, columns, adjusted) if seen is None else (seen, *as_taken(columns, adjusted))
 
 
 def _run_small(
@@ -508,14 +527,36 @@ def _run_small(
     if options["loss"].task == "classification" and (np.ptp(Y[s > 0], axis=0) == 0).any():
         return None  # a class is so rare that these rows do not have it
     s = s * (options["total_weight"] / s.sum())
-    own = ArrayRows(sample.X, Y, s) if place is None else DeviceRows(place(sample.X), Y, s)
-    return function(NystromProblem(*seen_once(own, columns), **options), *arguments)
+    own: Rows = ArrayRows(sample.X, Y, s) if place is None else DeviceRows(place(sample.X), Y, s)
+    if options["loss"].couples_rows:
+        own = own.as_one_block()
+    own, columns, adjusted = seen_once(own, columns, options["adjusted"])
+    problem = NystromProblem(own, columns, **{**options, "adjusted": adjusted})
+    return function(problem, *arguments)
 
 
-def _null_of(sample: Sample, loss: Loss, fit_intercept: bool, total_weight: float) -> float:
+def _null_of(
+    sample: Sample,
+    loss: Loss,
+    n_outputs: int,
+    fit_intercept: bool,
+    adjusted: Columns | None,
+    total_weight: float,
+) -> float:
+    """Return the objective of the model without a kernel on rows that stand for all rows."""
     s = np.asarray(sample.s, dtype=float)
     s = s * (total_weight / s.sum()) if s.any() else np.full(len(s), total_weight / len(s))
-    return null_objective(loss, np.asarray(sample.y, dtype=float), s, fit_intercept)
+    U = np.ones((len(s), int(fit_intercept)))
+    if adjusted is not None:
+        U = np.hstack([adjusted.take(np.asarray(sample.X, dtype=float)), U])
+    risk = loss.bind(np.asarray(sample.y, dtype=float), s, n_outputs)
+    return null_objective(risk, n_outputs, U, loss.constant_curvature)
+
+
+def usual_curvature(loss: Loss) -> float:
+    """Return the curvature that a ridge on the coefficients is small beside."""
+    bound = loss.curvature_bound
+    return bound if 0.0 < bound < np.inf else 1.0
 
 
 def _root(Q: np.ndarray) -> np.ndarray:

@@ -49,12 +49,13 @@ class CoefficientDescent:
     fit_intercept : bool
     total_weight : float
         Sum of the sample weights.
-    begin : ndarray of shape (m + 1, k)
-        Coefficients to begin with, the intercept last.
+    begin : ndarray of shape (m + r, k)
+        Coefficients to begin with, those of the r unpenalized columns last, the intercept at the
+        end.
 
     Attributes
     ----------
-    c : ndarray of shape (m + 1, k)
+    c : ndarray of shape (m + r, k)
         The coefficients so far.
     factorizations : int
         Factorizations so far.
@@ -158,11 +159,12 @@ class CoefficientDescent:
 
     def _step(self, c: np.ndarray) -> Found:
         """Return a step from the coefficients ``c``, and its summary here."""
-        m = len(c) - 1
+        m = len(c) - self.setting.n_unpenalized
         assumed = ASSUMED_CURVATURES[self.caution]
-        sums = self.total(newton_sums, self.setting, c[:m], c[m], assumed)
+        sums = self.total(newton_sums, self.setting, c[:m], c[m:], assumed)
         constant = self.loss.constant_curvature
-        loss_scale = GUESSED_CURVATURE * self.loss.curvature_bound * self.total_weight
+        bound = self.loss.curvature_bound
+        loss_scale = GUESSED_CURVATURE * (bound if bound < np.inf else 1.0) * self.total_weight
         step = self.rows.apply(
             newton_step, sums, self.M, self.alpha, c, self.fit_intercept, constant, loss_scale
         )

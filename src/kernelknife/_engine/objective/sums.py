@@ -3,7 +3,7 @@
 The functions of blocks return tuples of arrays that are added up over the blocks. They run in this
 process, on a device, or on the workers of a cluster. The functions of sums are small and run where
 the sums are. ``G`` and ``H`` are the first and second derivatives of the loss at the scores, times
-the sample weights.
+the sample weights, and ``U`` are the unpenalized columns, that of the intercept last.
 """
 
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ from kernelknife._utils.arrays import (
     to_host,
 )
 from kernelknife.kernels import Kernel
-from kernelknife.losses import Loss
+from kernelknife.losses import Loss, Risk
 
 __all__ = [
     "Setting",
@@ -63,6 +63,13 @@ class Setting:
     loss: Loss
     columns: Columns  # those with weight
     v: np.ndarray  # what the kernel's form takes, one number per column
+    n_outputs: int
+    adjusted: Columns | None = None  # columns with an unpenalized coefficient
+
+    @property
+    def n_unpenalized(self) -> int:
+        """Number of unpenalized columns, that of the intercept included."""
+        return 1 + (0 if self.adjusted is None else self.adjusted.n_seen)
 
     def evaluate(self, block: Block, Z: Array) -> tuple[Array, Array, Array, Array]:
         """Return the block's standardized columns, the centers, the form and the kernel matrix."""
@@ -81,42 +88,50 @@ class Setting:
 
     def scores(
         self, block: Block, Z: Array, C: np.ndarray, b: np.ndarray
-    ) -> tuple[Array, Array, Array, Array, Array, Array, Array]:
-        """Return what :meth:`evaluate` does, the targets, their weights as a column, the scores."""
+    ) -> tuple[Array, Array, Array, Array, Array, Risk, Array]:
+        """Return what :meth:`evaluate` does, the unpenalized columns, the loss, the scores."""
         X, Z, S, K = self.evaluate(block, Z)
         y, s = block.y, block.s
         if isinstance(K, np.ndarray):
             y, s = np.asarray(y, dtype=float), np.asarray(s, dtype=float)
-        return X, Z, S, K, y, s[:, None], K @ like(C, K) + like(b, K)
+        U = namespace(K).ones_like(K[:, :1])
+        if self.adjusted is not None:
+            U = namespace(K).concat([self.adjusted.of_block(block), U], axis=1)
+        risk = self.loss.bind(y, s, self.n_outputs)
+        return X, Z, S, K, U, risk, K @ like(C, K) + U @ like(b, K)
 
 
 def newton_sums(
     block: Block, Z: Array, setting: Setting, C: np.ndarray, b: np.ndarray, assumed: float = 0.0
 ) -> Sums:
-    """Return loss, ``[K 1]' g`` and ``[K 1]' H [K 1]`` of a block, per column of scores.
+    """Return loss, ``[K U]' g`` and ``[K U]' H [K U]`` of a block, per column of scores.
 
     ``assumed`` is the least curvature of a row, as a share of the loss's bound.
     """
-    _, _, _, K, Y, s, F = setting.scores(block, Z, C, b)
+    _, _, _, K, U, risk, F = setting.scores(block, Z, C, b)
     xp, loss = namespace(K), setting.loss
-    total = xp.sum(s * loss.value(Y, F))
-    G, H = s * loss.gradient(Y, F), s * loss.curvature(Y, F)
+    total = risk.value(F)
+    G, H = risk.gradient(F), risk.curvature(F)
+    if risk.coupled and not assumed:
+        both = xp.concat([K, U], axis=1)
+        coupled = both.T @ risk.hessian_product(F, both)
+        return total, both.T @ G, coupled[None, ...]
     if assumed:
-        H = xp.maximum(H, assumed * loss.curvature_bound * s * xp.ones_like(H))
-    slopes = xp.concat([K.T @ G, xp.sum(G, axis=0)[None, :]], axis=0)
+        H = xp.maximum(H, assumed * risk.reference(H) * risk.s[:, None] * xp.ones_like(H))
+    slopes = xp.concat([K.T @ G, U.T @ G], axis=0)
     curvatures = []
     for q in range(1 if loss.constant_curvature else H.shape[1]):
-        h, A = H[:, q], K
+        h, A, B = H[:, q], K, U
         least, most = float(xp.min(h)), float(xp.max(h))
         if least == 0.0 < most:
             # A hinge is flat beyond the margin: those rows have no part in the curvature.
             rows = xp.nonzero(h)[0]
-            A, h = xp.take(K, rows, axis=0), xp.take(h, rows, axis=0)
+            A, B, h = (xp.take(part, rows, axis=0) for part in (K, U, h))
             least = float(xp.min(h))
         inner = most * gram(A) if least == most else gram(A * xp.sqrt(h)[:, None])
-        edge = (A.T @ h)[None, :]
-        corner = xp.sum(h)
-        bottom = xp.concat([edge, xp.reshape(corner, (1, 1))], axis=1)
+        weighted = B * h[:, None]
+        edge = weighted.T @ A
+        bottom = xp.concat([edge, weighted.T @ B], axis=1)
         right = xp.zeros_like(edge.T)
         curvatures.append(xp.concat([xp.concat([inner, right], axis=1), bottom], axis=0))
     return total, slopes, xp.stack(curvatures)
@@ -125,17 +140,17 @@ def newton_sums(
 def model_sums(
     block: Block, Z: Array, setting: Setting, C: np.ndarray, b: np.ndarray, chain: Chain
 ) -> Sums:
-    """Return ``g' A``, ``A' H A`` and ``[K 1]' H A`` of a block, per column of scores."""
-    X, Z, S, K, Y, s, F = setting.scores(block, Z, C, b)
-    xp, loss, C = namespace(K), setting.loss, like(C, K)
-    G, H = s * loss.gradient(Y, F), s * loss.curvature(Y, F)
+    """Return ``g' A``, ``A' H A`` and ``[K U]' H A`` of a block, per column of scores."""
+    X, Z, S, K, U, risk, F = setting.scores(block, Z, C, b)
+    xp, C = namespace(K), like(C, K)
+    G, H = risk.gradient(F), risk.curvature(F)
     gradient, squares, crosses = 0.0, [], []
     for q in range(F.shape[1]):
         A = chain(setting.kernel.jacobian(X, Z, S, K, C[:, q]))
         gradient = gradient + G[:, q] @ A
-        weighted = A * H[:, q][:, None]
+        weighted = risk.hessian_product(F, A) if risk.coupled else A * H[:, q][:, None]
         squares.append(A.T @ weighted)
-        crosses.append(xp.concat([K.T @ weighted, xp.sum(weighted, axis=0)[None, :]], axis=0))
+        crosses.append(xp.concat([K.T @ weighted, U.T @ weighted], axis=0))
     return gradient, xp.stack(squares), xp.stack(crosses)
 
 
@@ -143,9 +158,8 @@ def slope_sums(
     block: Block, Z: Array, setting: Setting, C: np.ndarray, b: np.ndarray, columns: Columns
 ) -> Sums:
     """Return ``X' G`` of a block, over columns that need not have a weight."""
-    *_, Y, s, F = setting.scores(block, Z, C, b)
-    G = s * setting.loss.gradient(Y, F)
-    return (columns.of_block(block).T @ G,)
+    *_, risk, F = setting.scores(block, Z, C, b)
+    return (columns.of_block(block).T @ risk.gradient(F),)
 
 
 def primal_sums(
@@ -159,16 +173,16 @@ def primal_sums(
     chain: Chain,
 ) -> Sums:
     """Return :func:`model_sums` of a linear kernel, where ``A_j = x_j t_j``."""
-    _, _, _, K, Y, s, F = setting.scores(block, Z, C, b)
+    _, _, _, K, U, risk, F = setting.scores(block, Z, C, b)
     xp = namespace(K)
-    H = s * setting.loss.curvature(Y, F)
+    H = risk.curvature(F)
     X, T = columns.of_block(block), like(T, K)
     squares, crosses = [], []
     for q in range(H.shape[1]):
         A = chain(X * T[:, q])
-        weighted = A * H[:, q][:, None]
+        weighted = risk.hessian_product(F, A) if risk.coupled else A * H[:, q][:, None]
         squares.append(A.T @ weighted)
-        crosses.append(xp.concat([K.T @ weighted, xp.sum(weighted, axis=0)[None, :]], axis=0))
+        crosses.append(xp.concat([K.T @ weighted, U.T @ weighted], axis=0))
     return 0.0 * xp.sum(squares[0], axis=0), xp.stack(squares), xp.stack(crosses)
 
 
@@ -176,9 +190,9 @@ def second_sums(
     block: Block, Z: Array, setting: Setting, C: np.ndarray, b: np.ndarray, chain: Chain
 ) -> Sums:
     """Return what the exact Hessian adds: second derivatives of K, and ``(dK/dw_j)' g``."""
-    X, Z, S, K, Y, s, F = setting.scores(block, Z, C, b)
+    X, Z, S, K, _, risk, F = setting.scores(block, Z, C, b)
     xp, C = namespace(K), like(C, K)
-    G = s * setting.loss.gradient(Y, F)
+    G = risk.gradient(F)
     kernel = setting.kernel
     St = None if S is None else S.T
     turned = [chain(kernel.jacobian(Z, X, St, K.T, G[:, q])) for q in range(G.shape[1])]
@@ -189,15 +203,14 @@ def second_sums(
 
 def gradient_sums(block: Block, Z: Array, setting: Setting, C: np.ndarray, b: np.ndarray) -> Sums:
     """Return ``sum_i g_i (dK/dv_j c)_i`` of a block."""
-    X, Z, S, K, Y, s, F = setting.scores(block, Z, C, b)
-    G = s * setting.loss.gradient(Y, F)
-    return (setting.kernel.gradient(X, Z, S, K, G, like(C, K)),)
+    X, Z, S, K, _, risk, F = setting.scores(block, Z, C, b)
+    return (setting.kernel.gradient(X, Z, S, K, risk.gradient(F), like(C, K)),)
 
 
 def loss_sums(block: Block, Z: Array, setting: Setting, C: np.ndarray, b: np.ndarray) -> Sums:
     """Return the loss of a block."""
-    *_, Y, s, F = setting.scores(block, Z, C, b)
-    return (namespace(F).sum(s * setting.loss.value(Y, F)),)
+    *_, risk, F = setting.scores(block, Z, C, b)
+    return (risk.value(F),)
 
 
 def line_sums(
@@ -209,10 +222,11 @@ def line_sums(
     lengths: tuple[float, ...],
 ) -> Sums:
     """Return the slopes of a block's loss along a step of the coefficients, at some lengths."""
-    *_, K, Y, s, F = setting.scores(block, Z, c[:-1], c[-1])
-    xp, loss = namespace(K), setting.loss
-    change = K @ like(step[:-1], K) + like(step[-1], K)
-    slopes = [xp.sum(change * s * loss.gradient(Y, F + t * change)) for t in lengths]
+    m = Z.shape[0]
+    *_, K, U, risk, F = setting.scores(block, Z, c[:m], c[m:])
+    xp = namespace(K)
+    change = K @ like(step[:m], K) + U @ like(step[m:], K)
+    slopes = [xp.sum(change * risk.gradient(F + t * change)) for t in lengths]
     return (xp.stack(slopes),)
 
 
@@ -225,7 +239,7 @@ class StepSummary:
     decrement: float  # how much the step promises, twice
     norm_slope: float  # of the norm along the step, at its beginning
     norm_square: float  # the norm of the step
-    after: np.ndarray  # coefficients after the step, the intercept last
+    after: np.ndarray  # coefficients after the step, those of the unpenalized columns last
 
 
 @dataclass(frozen=True)
@@ -250,16 +264,22 @@ def norm_matrix(own: Array, setting: Setting, ridge: float) -> Array:
     return M + ridge * namespace(M).eye(M.shape[0], dtype=M.dtype, **_device(M))
 
 
-def _with_curved_intercept(curvature: Array, loss_scale: float) -> Array:
-    """Return the curvature with some for the intercept, where no row of the loss is curved.
+def _with_curved_border(curvature: Array, m: int, loss_scale: float) -> Array:
+    """Return the curvature with some for unpenalized columns where no row of the loss is curved.
 
-    The step of the intercept is then a rough estimate, which the descent shortens if necessary.
+    Their step is then a rough estimate, which the descent shortens if necessary.
     """
     xp = namespace(curvature)
-    if float(curvature[-1, -1]) > FLAT_CORNER * loss_scale:
+    flat = [
+        j
+        for j in range(m, curvature.shape[0])
+        if float(curvature[j, j]) <= FLAT_CORNER * loss_scale
+    ]
+    if not flat:
         return curvature
     corner = xp.zeros_like(curvature)
-    corner[-1, -1] = loss_scale
+    for j in flat:
+        corner[j, j] = loss_scale
     return curvature + corner
 
 
@@ -277,22 +297,20 @@ def newton_step(
     xp, m, k = namespace(slopes), M.shape[0], slopes.shape[1]
     c = like(coefficients, slopes)
     Mc = M @ c[:m, :]
-    size = m + 1 if fit_intercept else m
+    size = c.shape[0] if fit_intercept else c.shape[0] - 1
     edge = xp.zeros_like(c[m:, :])
     slope = (slopes + 2.0 * alpha * xp.concat([Mc, edge], axis=0))[:size, :]
     factors: list[Factored] = []
     steps = []
     for q in range(k):
         if q < curvatures.shape[0]:
-            curvature = curvatures[q, :size, :size]
-            if fit_intercept:
-                curvature = _with_curved_intercept(curvature, loss_scale)
+            curvature = _with_curved_border(curvatures[q, :size, :size], m, loss_scale)
             factors.append(factorize(curvature, M, alpha))
         steps.append(solve_factored(factors[-1], -slope[:, q : q + 1]))
     step = xp.concat(steps, axis=1)
     decrement = -_dot(slope, step)
     if not fit_intercept:
-        step = xp.concat([step, edge], axis=0)
+        step = xp.concat([step, edge[:1, :]], axis=0)
     after, loss = c + step, float(total)
     value = loss + alpha * _dot(c[:m, :], Mc)
     if constant:
@@ -311,7 +329,7 @@ def _dot(a: Array, b: Array) -> float:
 
 
 def factorize(curvature: Array, M: Array, alpha: float) -> Factored:
-    """Factorize ``[K 1]' H [K 1] + 2 alpha M``, given by its lower triangle."""
+    """Factorize ``[K U]' H [K U] + 2 alpha M``, given by its lower triangle."""
     xp, m, size = namespace(curvature), M.shape[0], curvature.shape[0]
     A = curvature[:m, :m] + 2.0 * alpha * M
     if size > m:
@@ -332,12 +350,9 @@ def factorize(curvature: Array, M: Array, alpha: float) -> Factored:
         ) from None
 
 
-def reduced_model(
-    sums: Sums, step: Step, fit_intercept: bool, m: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return gradient and Gauss-Newton matrix with the coefficients eliminated."""
+def reduced_model(sums: Sums, step: Step, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return gradient and Gauss-Newton matrix with ``size`` coefficients eliminated."""
     gradient, squares, crosses = sums
-    size = m + 1 if fit_intercept else m
     Q = np.zeros(squares.shape[1:])
     for q in range(squares.shape[0]):
         B = crosses[q, :size, :]
@@ -346,15 +361,15 @@ def reduced_model(
 
 
 def exact_model(
-    sums: Sums, seconds: Sums, own: list[np.ndarray], step: Step, fit_intercept: bool, m: int
+    sums: Sums, seconds: Sums, own: list[np.ndarray], step: Step, size: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the Hessian's part that is not diagonal, and how coefficients respond.
+    """Return the Hessian's part that is not diagonal, and how the ``size`` coefficients respond.
 
     ``own`` holds ``2 alpha (dM/dw_j) c`` per column of scores, m x p.
     """
     _, squares, crosses = sums
     in_v, turned = seconds
-    size = m + 1 if fit_intercept else m
+    m = len(own[0])
     Q, responses = np.zeros(squares.shape[1:]), []
     for q in range(squares.shape[0]):
         B = np.array(to_host(crosses[q, :size, :]))

@@ -307,7 +307,11 @@ class _Fold:
 
     def __init__(self, problem: ExactProblem, test: np.ndarray, solver: Solver, sparsity: float):
         self.problem = problem.at_rows(np.flatnonzero(~test))
-        self.X, self.Y = problem.centers[test], problem.Y[test]
+        self.X, self.U = problem.centers[test], problem.U[test]
+        # A loss that couples rows is that of the held-out rows among themselves.
+        self.risk = problem.loss.bind(
+            problem.Y[test], problem.sample_weight[test], problem.n_outputs
+        )
         self.quick = solver.loosened(EXCHANGE.steps_tol, EXCHANGE.steps)
         # As in cross-validation, a convex kernel's penalty is proportional to the number of rows.
         share = self.problem.total_weight / problem.total_weight if problem.convex else 1.0
@@ -344,8 +348,8 @@ class _Fold:
         problem, subset = self.problem, self.problem.features.select(np.flatnonzero(state.w))
         Z, X = problem.centers[:, subset.columns], self.X[:, subset.columns]
         K = problem.kernel(X, Z, subset.form_weights(state.w))
-        scores = K @ state.inner.C + state.inner.b
-        return np.asarray(problem.loss.value(self.Y, scores).sum(axis=1))
+        scores = K @ state.inner.C + self.U @ state.inner.b
+        return np.asarray(self.risk.values(scores).sum(axis=1))
 
 
 class _Search:

@@ -223,7 +223,7 @@ def product_weights(
     if has_effects and everything.first is not None:
         # The first function of a column rises or falls with it, and represents the column.
         X = X[:, everything.columns[everything.first]]
-    columns = interacting_features(X, sample.Y, sample.sample_weight)
+    columns = interacting_features(X, sample.unexplained, sample.sample_weight)
     n_columns, weights = len(columns), columns
     owner = sample.features.owner
     if owner is not None and not has_effects:

@@ -150,21 +150,23 @@ class Alternate(Solver):
     @staticmethod
     def _weight_step(problem: ExactProblem, state: ExactState, penalty: np.ndarray) -> np.ndarray:
         """Minimize over the weights with the kernel linearized, coefficients held."""
-        columns = range(problem.Y.shape[1])
+        columns = range(problem.n_outputs)
         A = np.concatenate([problem.jacobian(state, q) for q in columns])
         active = np.flatnonzero(state.w) if problem.absorbing else np.arange(problem.n_weights)
-        y, F = problem.Y.T.ravel(), state.inner.F.T.ravel()
-        s = np.tile(problem.sample_weight, len(columns))
-        loss, w = problem.loss, state.w[active]
+        F, w = state.inner.F.T.ravel(), state.w[active]
+        risk, shape = problem.risk, (len(columns), problem.n_rows)
         linear = problem.alpha * (state.inner.C.T.ravel() @ A) + penalty[active]
 
+        def scores(Ad: np.ndarray) -> np.ndarray:
+            return np.asarray((F + Ad).reshape(shape).T)
+
         def value(d: np.ndarray, Ad: np.ndarray) -> float:
-            return float(s @ loss.value(y, F + Ad) + linear @ d)
+            return float(risk.value(scores(Ad)) + linear @ d)
 
         d, Ad = np.zeros_like(w), np.zeros_like(F)
         current = value(d, Ad)
         for _ in range(ALTERNATE.steps):
-            g, h = s * loss.gradient(y, F + Ad), s * loss.curvature(y, F + Ad)
+            g, h = risk.gradient(scores(Ad)).T.ravel(), risk.curvature(scores(Ad)).T.ravel()
             slope = g @ A + linear
             V = np.sqrt(h)[:, None] * A
             ridge = 1e-9 * float(np.einsum("ij,ij->j", V, V).max(initial=0.0)) + 1e-12
