@@ -133,8 +133,6 @@ def fitted_at(estimator: Any, setup: Setup, solution: Solution, start: str = "")
     ----------
     estimator : KernelPredictor
         Its parameters are those of the copy, but for the penalty, which is that of the solution.
-    setup : Setup
-    solution : Solution
     start : str
         Name of the start that the solution comes from.
     """

@@ -113,7 +113,6 @@ class Side:
         Parameters
         ----------
         target : ndarray of shape (n,)
-        sparsity : float
         begin : ndarray of shape (n_weights,), default=None
             Weights to begin with, of which those that are zero stay so; None tries the starts of
             a regression.
@@ -202,8 +201,6 @@ def canonical_pairs(
     Parameters
     ----------
     A, B : ndarray of shape (n, r) and (n, t)
-    alphas : pair of float
-    k : int
 
     Returns
     -------

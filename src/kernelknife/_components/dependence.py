@@ -150,11 +150,9 @@ def structure_gap(
 
     Parameters
     ----------
-    setup : Setup
     X : ndarray of shape (n, q)
         What the kernel sees of all rows; at most ``GAP_ROWS`` of them are used.
     w : ndarray of shape (n_weights,)
-    k, n_permutations : int
     """
     problem = setup.problem
     subset = problem.features.select(np.flatnonzero(w))

@@ -118,7 +118,6 @@ def centered_features(setup: Setup, X: np.ndarray, w: np.ndarray) -> np.ndarray:
 
     Parameters
     ----------
-    setup : Setup
     X : ndarray of shape (n, q)
         What the kernel sees of all rows.
     w : ndarray of shape (n_weights,)

@@ -73,7 +73,6 @@ def follow_pairs(
 
     Parameters
     ----------
-    sides : pair of Side
     ratio : pair of float
         Penalty of each table, as a multiple of a point's sparsity.
     sparsities : int or ndarray

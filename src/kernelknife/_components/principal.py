@@ -120,12 +120,10 @@ def fit_components(
     ----------
     setup : Setup
         Without a target.
-    k : int
     start : {"dependence", "scaled"}
         Weights at which the components are taken that the weights have to explain.
     n_permutations : int
         Permutations of the columns that an automatic penalty is compared with.
-    progress : Progress
     """
     spec = setup.spec
     setup, dependent = begin(setup, start, k)

@@ -134,7 +134,6 @@ def fit_centers(
         Whether the user gives the centers themselves.
     in_memory : bool
         Whether all rows are in the memory of this process.
-    n_rows : int
     memory_budget : float
         Most bytes of a kernel matrix of all rows.
     """
@@ -160,9 +159,6 @@ def search_centers(given: Any, kernel: Kernel, loss: Loss, n_rows: int) -> int |
     ----------
     given : int, None or "auto"
         The user's ``n_centers``; all but "auto" holds for every model.
-    kernel : Kernel
-    loss : Loss
-    n_rows : int
     """
     if given != "auto":
         asked: int | None = given  # a specification checks it
@@ -254,7 +250,6 @@ def rows_to_search(n_rows: int, most: int | None, cv: Any) -> int:
 
     Parameters
     ----------
-    n_rows : int
     most : int or None
         None for all rows.
     cv : int, splitter, iterable or None

@@ -68,7 +68,6 @@ def error_bound(q: int, p: int, threshold: float, n_pairs: int, assumption: str)
         Share of the half-samples from which on a feature is kept.
     n_pairs : int
         Number of complementary pairs.
-    assumption : {"none", "unimodal", "r-concave"}
 
     Returns
     -------

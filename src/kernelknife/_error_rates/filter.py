@@ -40,7 +40,6 @@ def knockoff_threshold(W: np.ndarray, fdr: float) -> float:
     Parameters
     ----------
     W : ndarray of shape (p,)
-    fdr : float
     """
     sizes, won, lost = _count_wins(W)
     return _first(sizes, _passes(won, lost, fdr))
@@ -59,7 +58,6 @@ def joint_threshold(W: np.ndarray, fdr: float) -> float:
     Parameters
     ----------
     W : ndarray of shape (p,)
-    fdr : float
     """
     sizes, won, lost = _count_wins(W)
     few = won * fdr < 2.0 * (1.0 - ROUNDING)
@@ -94,7 +92,6 @@ def derandomized_e_values(statistics: np.ndarray, fdr: float) -> np.ndarray:
     ----------
     statistics : ndarray of shape (n_draws, p)
         One row of statistics for every draw of knockoffs.
-    fdr : float
 
     Returns
     -------
@@ -137,7 +134,6 @@ def select_by_e_values(e_values: np.ndarray, fdr: float) -> np.ndarray:
     Parameters
     ----------
     e_values : ndarray of shape (p,)
-    fdr : float
     """
     selected: np.ndarray = e_bh_q_values(e_values) <= fdr * (1.0 + ROUNDING)
     return selected

@@ -46,8 +46,6 @@ def draw_half_samples(
     ----------
     n : int
         Number of rows.
-    n_pairs : int
-    rng : numpy.random.Generator
     strata : ndarray of int of shape (n,), default=None
         Class of every row; each half-sample gets half of each class.
     groups : ndarray of shape (n,), default=None
@@ -107,14 +105,12 @@ def rank_half_samples(
 
     Parameters
     ----------
-    spec : FitSpec
     X, y : ndarray
         All rows.
     half_samples : list of ndarray of int
         The rows of each.
     n_jobs : int, default=None
         Half-samples run in parallel through joblib.
-    progress : Progress
 
     Returns
     -------

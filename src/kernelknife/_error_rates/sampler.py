@@ -234,7 +234,6 @@ def normal_scores(X: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     Parameters
     ----------
     X : ndarray of shape (n, p)
-    rng : numpy.random.Generator
     """
     n = len(X)
     places = ndtri((np.arange(n) + 0.5) / n)
@@ -291,8 +290,6 @@ class KnockoffSampler:
         ----------
         X : ndarray of shape (n, p)
             No column is constant.
-        method : {"mvr", "equicorrelated"}
-        copula : bool
         covariance : ndarray of shape (p, p), default=None
             Of the columns themselves; None if it is unknown.
         seed : int, default=0

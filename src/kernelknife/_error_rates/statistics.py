@@ -50,7 +50,6 @@ def draw_statistics(
     ----------
     sampler : KnockoffSampler
         Of ``X``.
-    n_draws : int
     n_jobs : int, default=None
         Draws run in parallel through joblib.
     spec, X, y, products, progress : see :func:`path_statistics`

@@ -83,7 +83,6 @@ def make_dense(X: Any, memory_budget: float) -> Any:
 
     Parameters
     ----------
-    X : sparse matrix or any other data
     memory_budget : float
         Most bytes that the array may take.
     """

@@ -161,7 +161,6 @@ def measure_columns(
 
     Parameters
     ----------
-    rows : Rows
     standardize : bool
         Center and scale; otherwise only center, if ``center`` is True.
     center : bool

@@ -104,7 +104,6 @@ def find_groups(feature_groups: Any, rows: Rows, kernel: Kernel) -> Grouping | N
         See :class:`kernelknife.KnifeRegressor`. A grouping that was found before is taken as it is.
     rows : Rows
         Redundant columns are searched for on some of them.
-    kernel : Kernel
     """
     if feature_groups is None or isinstance(feature_groups, Grouping):
         return feature_groups
@@ -161,7 +160,6 @@ def check_groups(feature_groups: Any, n_features: int, names: np.ndarray | None)
     feature_groups : array-like of shape (n_features,) or dict
         A label per column, or a mapping from group names to lists of columns (indices, or
         names for a data frame); columns not mentioned stay on their own.
-    n_features : int
     names : ndarray of str or None
     """
     if isinstance(feature_groups, Mapping):

@@ -33,7 +33,6 @@ def open_rows(X: Any, y: Any, sample_weight: Any, check_arrays: CheckArrays) -> 
     X : array-like, data frame, memory map, device array, Dask collection, path or Rows
     y : array-like, Dask collection, or the name of a column of Parquet files
         None for Rows, which have their own.
-    sample_weight : the same, or None
     check_arrays : callable
         Validates tables in memory: ``check_arrays(X, y)`` returns both as arrays.
     """
@@ -70,7 +69,6 @@ def open_rows_to_predict(X: Any, names: Any, n_features: int, check_array: Check
     X : as in :func:`open_rows`
     names : ndarray of str or None
         The names of the model's columns, where it has some.
-    n_features : int
     check_array : callable
         Validates a table in memory.
     """

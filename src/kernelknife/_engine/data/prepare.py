@@ -137,9 +137,6 @@ def prepare(
     ----------
     rows : Rows
         With targets as the user gave them, or without any.
-    kernel : Kernel
-    loss : Loss
-    standardize : bool, default=True
     feature_groups, feature_costs, adjust_for : see :class:`kernelknife.KnifeRegressor`
     offset : bool, default=False
         Whether offsets stand behind the targets.

@@ -48,17 +48,16 @@ def _equal_columns(Z: np.ndarray) -> np.ndarray:
     cluster = [int(order[0])]
     for i, close in enumerate(near):
         following = int(order[i + 1])
-        if close and _equal_up_to_sign(Z[:, cluster[-1]], Z[:, following]):
+        if close:
+            a, b = Z[:, cluster[-1]], Z[:, following]
+            apart = min(np.abs(a - b).max(), np.abs(a + b).max())
+            close = apart <= ALMOST_EQUAL * max(float(np.abs(a).max()), 1e-300)
+        if close:
             cluster.append(following)
         else:
             cluster = [following]
         labels[cluster] = min(cluster)
     return labels
-
-
-def _equal_up_to_sign(a: np.ndarray, b: np.ndarray) -> bool:
-    tolerance = ALMOST_EQUAL * max(float(np.abs(a).max()), 1e-300)
-    return bool(min(np.abs(a - b).max(), np.abs(a + b).max()) <= tolerance)
 
 
 def merge_copies(problem: Problem, w: np.ndarray) -> np.ndarray:

@@ -184,13 +184,10 @@ def measure_exchanges(
 
     Parameters
     ----------
-    problem : Problem
-    solver : Solver
     w : ndarray of shape (n_weights,)
         Weights of the model.
     sparsity : float
         Penalty that they were found with.
-    settings : ExchangeSettings, default=None
     labels : ndarray of int of shape (n_rows,), default=None
         Fold of every row; None deals the rows out so that all folds have the same targets.
     """
@@ -215,11 +212,8 @@ def choose_sufficient(
 
     Parameters
     ----------
-    problem : Problem
-    solver : Solver
     points : sequence of Solution
         Of one path, by rising penalty.
-    settings : ExchangeSettings, default=None
     """
     settings = settings or ExchangeSettings()
     first: dict[int, int] = {}

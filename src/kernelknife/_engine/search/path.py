@@ -4,7 +4,6 @@ The points of the path are placed where features leave (:mod:`kernelknife._engin
 and solved with warm starts of the weights, the coefficients and the damping of the curvature model.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -142,9 +141,6 @@ def follow_path(
 
     Parameters
     ----------
-    problem : Problem
-    solver : Solver
-    settings : StartSettings
     sparsities : int or ndarray
         Number of points, or the increasing penalties themselves.
     updates_per_point : int, default=None
@@ -154,21 +150,16 @@ def follow_path(
     progress : Progress
         Parent of the progress reports.
     """
-    starts = [begin] if begin is not None else _find_starts(problem, solver, settings)
+    if begin is None:
+        # Many rows choose their start on some of them.
+        begin = problem.run_on_sample(_choose_on_sample, solver, settings)
+    starts = make_starts(problem, settings) if begin is None else [begin]
     if problem.convex and updates_per_point is None:
-        trace = _follow_convex(problem, solver, starts, sparsities, progress)
-    else:
-        step = solver
-        if updates_per_point is not None:
-            step = solver.loosened(solver.tol, updates_per_point)
-        trace = _follow_up(problem, solver, step, starts, sparsities, progress)
-    return trace
-
-
-def _find_starts(problem: Problem, solver: Solver, settings: StartSettings) -> list[Start]:
-    """Return the starts to choose from; many rows choose on some of them."""
-    small = problem.run_on_sample(_choose_on_sample, solver, settings)
-    return make_starts(problem, settings) if small is None else [small]
+        return _follow_convex(problem, solver, starts, sparsities, progress)
+    step = solver
+    if updates_per_point is not None:
+        step = solver.loosened(solver.tol, updates_per_point)
+    return _follow_up(problem, solver, step, starts, sparsities, progress)
 
 
 def _choose_on_sample(problem: Problem, solver: Solver, settings: StartSettings) -> Start:
@@ -200,7 +191,9 @@ def _follow_up(
     points: list[Solution] = []
     here = chosen.first
     second_chance = PATH.probe * problem.null_value if problem.kernel.multimodal else np.inf
-    for sparsity in _extended(grid, extends):
+    # The path may turn out longer than its grid.
+    goes_on = extends and grid[-1] > 0
+    for sparsity in [*grid, *penalties_beyond(grid[-1])] if goes_on else grid:
         with progress.subtask("point"):
             here = step.solve(problem, here.damped_at_most(1.0), float(sparsity))
             if sparsity >= second_chance:
@@ -263,13 +256,6 @@ def _tie_break(problem: Problem, first: Solution) -> np.ndarray:
     # Between 0 and 1, so that it decides only among features that left at the same time.
     size = float(np.abs(help_).max(initial=0.0)) or 1.0
     return left_at + 0.5 * (1.0 + np.clip(help_ / size, -1.0, 1.0 - 1e-12))
-
-
-def _extended(grid: np.ndarray, extends: bool) -> Iterator[float]:
-    """Yield the grid, then go on past its end where the path turns out longer."""
-    yield from grid
-    if extends and grid[-1] > 0:
-        yield from penalties_beyond(grid[-1])
 
 
 def _follow_convex(

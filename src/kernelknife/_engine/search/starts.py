@@ -317,42 +317,26 @@ def solve_from(
     problem: Problem, solver: Solver, start: Start, sparsity: float, callback: StopRule = never
 ) -> Solution:
     """Solve from one start; factorizations spent on the start are counted, too."""
-    if not start.relaxes or sparsity == 0.0:
-        solution = solver.solve(problem, start.weights, sparsity, callback=callback)
-        before = start.factorizations
-    else:
+    spent = start.factorizations
+    relaxes = start.relaxes and sparsity > 0.0
+    begin: np.ndarray | Solution = start.weights
+    if relaxes:
         first = relax(problem, solver, start)
-        before = start.factorizations + first.n_factorizations
-        solution = solver.solve(problem, first.without_memory(), sparsity, callback=callback)
-        if problem.kernel.multimodal:
-            raised, spent = _raise_penalty(problem, solver, first, sparsity)
-            if raised.objective < solution.objective:
-                before, solution = before + solution.n_factorizations + spent, raised
-            else:
-                before += spent + raised.n_factorizations
+        spent += first.n_factorizations
+        begin = first.without_memory()
+    ends = [solver.solve(problem, begin, sparsity, callback=callback)]
+    if relaxes and problem.kernel.multimodal:
+        here, loose = first, solver.with_tolerance(RELAX_TOL)
+        for share in RAISED:
+            here = loose.solve(problem, here.without_memory(), share * sparsity)
+            spent += here.n_factorizations
+        ends.append(solver.solve(problem, here.without_memory(), sparsity))
+    best = min(ends, key=lambda end: end.objective)
     if problem.kernel.convex and not problem.convex:
-        lifted = solver.solve(problem, np.maximum(solution.w, LIFTED), sparsity)
-        spent, kept = lifted.n_factorizations, solution.n_factorizations
-        if lifted.objective < solution.objective:
-            before, solution = before + kept, lifted
-        else:
-            before += spent
-    return replace(
-        solution, factorizations=tuple(before + count for count in solution.factorizations)
-    )
-
-
-def _raise_penalty(
-    problem: Problem, solver: Solver, first: Solution, sparsity: float
-) -> tuple[Solution, int]:
-    """Return the solution reached over smaller penalties, and the factorizations before it."""
-    here, spent = first, 0
-    for share in RAISED:
-        here = solver.with_tolerance(RELAX_TOL).solve(
-            problem, here.without_memory(), share * sparsity
-        )
-        spent += here.n_factorizations
-    return solver.solve(problem, here.without_memory(), sparsity), spent
+        ends.append(solver.solve(problem, np.maximum(best.w, LIFTED), sparsity))
+        best = min(best, ends[-1], key=lambda end: end.objective)
+    spent += sum(end.n_factorizations for end in ends if end is not best)
+    return replace(best, factorizations=tuple(spent + count for count in best.factorizations))
 
 
 def best_of_starts(
@@ -370,7 +354,7 @@ def best_of_starts(
     first.
     """
     if n_jobs in (None, 1) or len(starts) == 1:
-        solutions = [_or_none(problem, solver, start, sparsity, callback) for start in starts]
+        solutions = [_try_start(problem, solver, start, sparsity, callback) for start in starts]
     else:
         jobs = (delayed(_in_worker)(problem, solver, start, sparsity) for start in starts)
         solutions = Parallel(n_jobs=n_jobs)(jobs)
@@ -435,9 +419,10 @@ def _starts_at(problem: Problem, settings: StartSettings, sparsity: float) -> li
     return starts
 
 
-def _or_none(
+def _try_start(
     problem: Problem, solver: Solver, start: Start, sparsity: float, callback: StopRule
 ) -> Solution | None:
+    """Return the solution from a start, None where an indefinite kernel has none."""
     try:
         return solve_from(problem, solver, start, sparsity, callback)
     except IndefiniteKernelError:
@@ -446,5 +431,5 @@ def _or_none(
 
 def _in_worker(problem: Problem, solver: Solver, start: Start, sparsity: float) -> Solution | None:
     with limited_blas():
-        solution = _or_none(problem, solver, start, sparsity, never)
+        solution = _try_start(problem, solver, start, sparsity, never)
         return None if solution is None else solution.without_state()

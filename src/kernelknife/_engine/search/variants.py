@@ -31,8 +31,6 @@ def refit_without_penalty(problem: Problem, solver: Solver, w: np.ndarray) -> So
 
     Parameters
     ----------
-    problem : Problem
-    solver : Solver
     w : ndarray of shape (n_weights,)
         Only weights that are positive here take part, and they start here; a weight may still reach
         zero on the way.

@@ -238,7 +238,6 @@ class Solver(ABC):
 
         Parameters
         ----------
-        problem : Problem
         start : ndarray of shape (n_weights,) or Solution
             An earlier solution of the same problem is also a warm start.
         sparsity : float

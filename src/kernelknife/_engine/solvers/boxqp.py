@@ -31,7 +31,6 @@ def minimize_box_quadratic(
         The box contains 0.
     gram : ndarray of shape (q, q), default=None
         Positive definite, in place of ``V'V``.
-    factor : float, default=1.0
 
     Returns
     -------

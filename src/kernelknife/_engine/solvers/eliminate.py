@@ -246,7 +246,10 @@ class _Descent:
         here = w[active]
         gradient = model.gradient + self.penalty[active]
         self.residual = problem.optimality(w, active, gradient)
-        lower, upper = _step_bounds(here, self.factor if absorbing else np.inf)
+        lower, upper = -here, 1.0 - here
+        if absorbing:
+            lower += np.where(here > STEP.floor, here / self.factor, 0.0)
+            upper = np.minimum(1.0, np.maximum(here * self.factor, STEP.ceiling)) - here
         curvature = model.largest_curvature
         if not problem.loss.constant_curvature:
             # Where no row of the loss is curved the model has no curvature for damping to scale.
@@ -388,12 +391,3 @@ class _Descent:
             drop_thresholds=self.drop_thresholds,
             left_at=np.where(self.left_at < 0, len(self.history), self.left_at),
         )
-
-
-def _step_bounds(w: np.ndarray, factor: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return bounds on the change of each weight in one step."""
-    if not np.isfinite(factor):
-        return -w, 1.0 - w
-    lowest = np.where(w > STEP.floor, w / factor, 0.0)
-    highest = np.minimum(1.0, np.maximum(w * factor, STEP.ceiling))
-    return lowest - w, highest - w

@@ -46,7 +46,6 @@ def drop_weak(
 
     Parameters
     ----------
-    problem : Problem
     solver : Solver
         For the last steps of a model that has lost a weight.
     solution : Solution

@@ -30,8 +30,6 @@ def explore(data, options, reading, *, report, scores, json):
     ----------
     data : str
         The table.
-    options : ExploreOptions
-    reading : ReadOptions
     report, scores : path or None
         Where to write the report, and the scores of the rows as a table.
     json : bool
@@ -81,8 +79,6 @@ def relate(left, right, options, reading, *, report, json):
     ----------
     left, right : str
         The tables.
-    options : RelateOptions
-    reading : ReadOptions
     report : path or None
         Where to write the report.
     json : bool

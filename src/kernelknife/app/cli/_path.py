@@ -39,9 +39,6 @@ def path(data, columns, options, reading, *, csv, plot, json):
     ----------
     data : str
         The table.
-    columns : ColumnOptions
-    options : PathOptions
-    reading : ReadOptions
     csv, plot : path or None
         Where to write the weights and the picture.
     json : bool

@@ -32,7 +32,6 @@ def predict(model, data, reading, *, ids, output):
         What ``kernelknife select --save`` wrote.
     data : str
         The table.
-    reading : ReadOptions
     ids : list of str
         Columns of the table to repeat beside the predictions.
     output : path or None

@@ -41,8 +41,6 @@ def select(data, options, reading, *, report, save, json, cluster):
     ----------
     data : str
         The table.
-    options : SelectOptions
-    reading : ReadOptions
     report, save : path or None
         Where to write the report and the model.
     json : bool

@@ -104,7 +104,6 @@ def print_table(header, rows, numeric=()):
     Parameters
     ----------
     header : sequence of str
-    rows : list of sequence
     numeric : sequence of int, default=()
         Indices of the columns to align at the right.
     """

@@ -57,7 +57,6 @@ def label_places(chart, values, gap: float) -> list[float]:
 
     Parameters
     ----------
-    chart : Chart
     values : list of float
         Values on the vertical axis.
     gap : float

@@ -47,7 +47,6 @@ def feature_table(features, tiers, n_folds, rates=None) -> str:
         The selected columns first.
     tiers : mapping of str to str
         Of a :class:`Verdict`. Where it is empty no column has a tier, and none is shown.
-    n_folds : int
     rates : ErrorRate, default=None
         Adds two columns to the table.
     """
@@ -101,12 +100,7 @@ def _bar(share, color):
 
 
 def cv_piece(selection) -> str:
-    """Return the error over the folds against the penalty, one line per kernel or alpha.
-
-    Parameters
-    ----------
-    selection : Selection
-    """
+    """Return the error over the folds against the penalty, one line per kernel or alpha."""
     search, error_name = selection.search, selection.error_name
     results = search.cv_results_
     errors = to_errors(results["mean_test_score"], search)
@@ -327,7 +321,6 @@ def pairs_piece(table, names, random_state=0) -> tuple[str, bool]:
 
     Parameters
     ----------
-    table : Table
     names : list of str
         The selected columns, the largest weight first.
     random_state : int, default=0

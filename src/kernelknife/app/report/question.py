@@ -25,7 +25,6 @@ def question_piece(selection, source, spell) -> str:
 
     Parameters
     ----------
-    selection : Selection
     source : str or None
         Where the data came from.
     spell : callable
@@ -108,12 +107,10 @@ def snippet_piece(selection, source, reading, *, command) -> str:
 
     Parameters
     ----------
-    selection : Selection
     source : str or None
         Where the data came from.
     reading : ReadOptions or None
         How the data were read.
-    command : bool
     """
     name, options, reading = source or "data.csv", selection.settings, reading or ReadOptions()
     file = as_code("data.csv" if name == "-" else name)

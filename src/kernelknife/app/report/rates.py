@@ -22,12 +22,7 @@ MEANINGS = {
 
 
 def rate_piece(rates) -> str:
-    """Return what the rate in the headline means, nothing where no rate was asked for.
-
-    Parameters
-    ----------
-    rates : ErrorRate or None
-    """
+    """Return what the rate in the headline means, nothing where no rate was asked for."""
     if rates is None:
         return ""
     return f'<p class="quiet">{MEANINGS[rates.method]}</p>'

@@ -15,7 +15,6 @@ def best_substitute(substitutes, name) -> str:
 
     Parameters
     ----------
-    substitutes : Substitutes
     name : str
         Nothing is returned for a column without an analysis.
     """

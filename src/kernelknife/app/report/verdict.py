@@ -15,7 +15,6 @@ def verdict_piece(selection, spell) -> str:
 
     Parameters
     ----------
-    selection : Selection
     spell : callable
         How the hints of a warning name options.
     """
