@@ -271,7 +271,7 @@ class Oracle:
 
         By the envelope theorem the coefficients may be held fixed. In the exact method they
         are taken from the stationarity of the scores, ``G = -2 alpha C``: where ``K`` is
-        singular this one among all minimizers also tells what a weight at zero would gain.
+        singular this one among all minimizers also shows what a weight at zero would gain.
         """
         across, among = self.forms(w)
         G = self.slopes(w, C, b)

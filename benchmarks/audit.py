@@ -83,7 +83,7 @@ CENTERED_ROUNDING = 1e-9
 KKT_SLACK = (1.1, 1e-3)
 # With centers the package adds a ridge on the coefficients to the objective, which its
 # documents do not mention: RIDGE times the loss's curvature, the rows, and the mean squared
-# diagonal of the kernel. Up to that much is allowed for, and the check "ridge" tells where it is
+# diagonal of the kernel. Up to that much is allowed for, and the check "ridge" shows where it is
 # more than a rounding error. 0 allows for none.
 RIDGE = 1e-10
 # With v = w on centers, weights at zero can leave the coefficients undetermined, and with them
@@ -199,7 +199,7 @@ def prepare(problem: Draw) -> Prepared:
 
 @dataclass(frozen=True)
 class Published:
-    """The fitted model as its attributes tell it."""
+    """The fitted model as its attributes describe it."""
 
     oracle: Oracle
     w: np.ndarray  # of the selected columns
@@ -287,7 +287,7 @@ def full_centers(problem, model, data, published):
         C = np.zeros((len(Z), published.C.shape[1]))
         C[model.support_vectors_rows_] = published.C
         return Z if problem.kernel[0] in LINEAR_IN_WEIGHTS else Z[:, published.seen], C
-    # Chosen centers are rows: find them by the selected columns, where those tell.
+    # Chosen centers are rows: find them by the selected columns, where those identify them.
     Z, X = model.support_vectors_, data.X[:, published.seen]
     same = (np.abs(Z[:, None, :] - X[None, :, :]) <= 1e-9 * (1.0 + np.abs(X))).all(axis=2)
     told = len(Z) > 0 and Z.shape[1] > 0 and bool((same.sum(axis=1) == 1).all())
@@ -454,7 +454,7 @@ def check_subsets(problem, model, rows, limit, verdict):
 
 
 def scores_of(problem, model, rows):
-    """Return what the model says of rows, numbers in standard deviations of the target."""
+    """Return the predictions for rows, numbers in standard deviations of the target."""
     if problem.task == "classification":
         return model.decision_function(rows).reshape(len(rows), -1)
     targets = model._model.targets

@@ -4,7 +4,7 @@ A path of 25 penalties is followed exactly and on 100, 300 and 500 centers, for 
 the ANOVA kernel, numbers and classes, by number of rows. Beside the seconds stands the error of the
 best point of the path on 5,000 other rows, and how many of the five true columns are among the
 first five of its ranking. The data are Friedman's first problem with 45 columns of noise; the
-classes tell whether a row is above the median.
+classes are whether a row is above the median.
 """
 
 import sys

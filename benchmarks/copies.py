@@ -1,11 +1,11 @@
-"""Columns that say the same: substitutes, groups of them, and a ranking that knows them.
+"""Columns with the same information: substitutes, groups of them, and a ranking with both.
 
     python benchmarks/copies.py substitutes     # three noisy copies of every true column
     python benchmarks/copies.py groups        # feature_groups="correlated" on the same data
     python benchmarks/copies.py relevance     # the races' simulated problems, by both rankings
     python benchmarks/copies.py genes         # colon and shipp: time, and two halves of the rows
 
-``--replicates`` draws so many data sets per problem (in ``genes``: so many splits into halves). The
+``--replicates`` is the number of data sets per problem (in ``genes``: of splits into halves). The
 thresholds of the search were set on draws with seeds from 100 on; these begin at 0.
 """
 
@@ -49,7 +49,7 @@ PROBLEMS = {"orange": _orange, "Friedman 1": _friedman, "sign of 2": _sign}
 
 
 def draw(name, seed):
-    """Return rows, target, and the true column that each column says, -1 for noise.
+    """Return rows, target, and the true column that each column copies, -1 for noise.
 
     The true columns come first, then their copies, then noise, in a shuffled order.
     """
@@ -65,7 +65,7 @@ def draw(name, seed):
 
 
 def point_of(path, n_features):
-    """Return the first point of a path with at most so many features."""
+    """Return the first point of a path with at most that number of features."""
     return int(np.flatnonzero(path.n_selected <= n_features)[0])
 
 

@@ -58,7 +58,7 @@ def draw(source, name, seed):
 
 
 def draws(n):
-    """Return every draw: so many of each table of the choosing half, one of each other table."""
+    """Return every draw: a number of each table of the choosing half, one of each other table."""
     jobs = [("many_tables", name, 0) for name in many_tables.NAMES]
     for seed in range(n):
         jobs += [("small_tables", name, seed) for name in small_tables.DRAWS]

@@ -3,8 +3,8 @@
 ``wide`` is scikit-learn's ``make_classification`` with 5 informative and 15 redundant columns of
 500, in 16 clusters per class: seconds of ``KnifeClassifierCV`` on two cores, how many of the
 selected columns are among the twenty, and the error on 10,000 other rows beside that of the same
-kernel with the same penalties, solved exactly from the beginning and relaxed. That tells what
-centers cost, and nothing where the search has used none; it does not tell what other columns allow.
+kernel with the same penalties, solved exactly from the beginning and relaxed. That shows what
+centers cost, and nothing where the search has used none; it does not show what other columns allow.
 
 ``long`` is Friedman's first problem with 45 columns of noise, as numbers and as two classes:
 seconds of the whole command ``kernelknife select`` on two cores, and which columns it calls stable.

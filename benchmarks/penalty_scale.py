@@ -49,7 +49,7 @@ def make_line(n, p, seed):
     return X, X[:, :3].sum(axis=1) + rng.normal(size=n)
 
 
-# How to make so many rows and columns with a seed, the columns that matter first, and their number.
+# How to make rows and columns with a seed, the columns that matter first, and their number.
 DATA = {
     "friedman": (lambda n, p, seed: make_friedman1(n, p, noise=1.0, random_state=seed), 5),
     "sinusoidal": (lambda n, p, seed: make_sinusoidal(n, p - 5, random_state=seed), 5),

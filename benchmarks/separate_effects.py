@@ -109,7 +109,7 @@ def planted(name, seed, gamma):
 
 
 def cost(n, p, gamma, repeats=3):
-    """Time both paths by turns."""
+    """Time both paths, alternating."""
     table = make_separate_effects(n, p - 6, union=False, random_state=0)
     seconds = {"anova": [], "rbf": []}
     for _ in range(repeats):
@@ -133,7 +133,7 @@ def jobs_of(part, draws, gamma):
         sizes = [(k, p) for k in (2, 3) for p in (64, 256, 1024)]
         return [delayed(union)(k, p, seed, gamma) for k, p in sizes for seed in range(draws)]
     if part == "sinusoidal":
-        # Errors of single draws scatter by 0.15: so many tell their mean to 0.015.
+        # Errors of single draws scatter by 0.15: the standard error of their mean is 0.015.
         return [delayed(sinusoidal)(seed, gamma) for seed in range(4 * draws)]
     if part == "planted":
         return [delayed(planted)(name, seed, gamma) for name in PLANTED for seed in range(draws)]

@@ -48,7 +48,7 @@ def row(what, n, p, seconds, against="", ratio=""):
 
 
 def compare_path(repeats=15, n=100, p=50):
-    """The path against KernelRidge and against one fit, by turns."""
+    """The path against KernelRidge and against one fit, alternating."""
     rows = []
     for seed in range(3):
         X, y = make_sinusoidal(n, p - 5, random_state=seed)
@@ -131,7 +131,7 @@ def bare_cost(n, q, kind):
 
 
 def floor(n_points=50, q=5):
-    """What no path of so many points can fall below: a kernel matrix and a factorization each."""
+    """What no path can fall below: a kernel matrix and a factorization for each point."""
     rows = []
     for n in (100, 200, 400):
         S = np.random.default_rng(0).uniform(0.0, 2.0, size=(n, n))

@@ -207,7 +207,7 @@ def test_the_columns_of_the_rings_remain_active_longest(rng):
     assert set(np.argsort(path.ranking)[:2]) == {2, 5}
     assert path.task == "classification"
     assert path.at(n_features=2).get_support(indices=True).tolist() == [2, 5]
-    # The end of the path has no column, and its model knows the shares of the classes only.
+    # The end of the path has no column, and its model has the shares of the classes only.
     assert not path.weights[-1].any()
     classes, counts = np.unique(y, return_counts=True)
     assert (path.model(-1).predict(X) == classes[counts.argmax()]).all()

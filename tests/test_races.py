@@ -1,4 +1,4 @@
-"""The races: problems tell the truth, runs are judged rightly, the page is that of the tables."""
+"""The races: true features, scores of runs, and the page that is made of the tables."""
 
 import csv
 import dataclasses

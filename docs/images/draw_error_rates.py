@@ -1,4 +1,4 @@
-"""Draw the picture of what error rates promise: ``python docs/images/draw_error_rates.py``."""
+"""Draw the picture of what error rates guarantee: ``python docs/images/draw_error_rates.py``."""
 
 from pathlib import Path
 
@@ -35,7 +35,7 @@ def vote(X, y):
     return KnifeStability(model, n_pairs=25, threshold=0.75).fit(X, y)
 
 
-def race(X, y):
+def knockoffs(X, y):
     """Return fitted knockoffs."""
     return KnifeKnockoffs(n_draws=10).fit(X, y)
 
@@ -44,12 +44,12 @@ def draw_sizes(ax):
     """Weak effects are missed by both."""
     sizes = np.geomspace(1.0, 0.08, TRUE)
     table = make(sizes)
-    votes, races = vote(*table), race(*table)
+    votes, wins = vote(*table), knockoffs(*table)
     ax.axvspan(TRUE + 0.5, COLUMNS + 0.5, color="#f0f0f0", zorder=0)
     place = np.arange(1, COLUMNS + 1)
     for model, shares, color, shift, label in (
         (votes, votes.selection_probabilities_, STABILITY, -0.15, "stability: share of halves"),
-        (races, races.selection_frequency_, KNOCKOFFS, 0.15, "knockoffs: share of draws"),
+        (wins, wins.selection_frequency_, KNOCKOFFS, 0.15, "knockoffs: share of draws"),
     ):
         filled = model.support_
         ax.plot(place[filled] + shift, shares[filled], "o", color=color, ms=5, label=label)
@@ -67,7 +67,7 @@ def draw_counts(ax):
     found = []
     for count in counts:
         table = make(np.ones(count))
-        found.append([model.support_[:count].mean() for model in (vote(*table), race(*table))])
+        found.append([model.support_[:count].mean() for model in (vote(*table), knockoffs(*table))])
     for i, (color, label) in enumerate(((STABILITY, "stability"), (KNOCKOFFS, "knockoffs"))):
         ax.plot(counts, [row[i] for row in found], "o-", color=color, label=label)
     ax.axvline(10, color="#444444", lw=1, ls=":")
@@ -83,7 +83,7 @@ def draw_rows(ax):
     rows = (40, 80, 150, 300)
     for fit, n_true, color, label in (
         (vote, FEW, STABILITY, f"stability, {FEW} true columns"),
-        (race, MANY, KNOCKOFFS, f"knockoffs, {MANY} true columns"),
+        (knockoffs, MANY, KNOCKOFFS, f"knockoffs, {MANY} true columns"),
     ):
         found = [fit(*make(np.ones(n_true), n)).support_[:n_true].mean() for n in rows]
         ax.plot(rows, found, "o-", color=color, label=label)
@@ -95,20 +95,20 @@ def draw_rows(ax):
 
 
 def draw_copies(ax):
-    """A copy takes votes and wins races, the more the better it is."""
+    """The closer a copy is, the more votes and draws it takes from its original."""
     copies = (0.0, 0.7, 0.9, 0.99)
     shares = []
     for copy in copies:
         votes = vote(*make(np.ones(FEW), copy=copy)).selection_probabilities_
-        races = race(*make(np.ones(MANY), copy=copy)).selection_frequency_
-        shares.append([votes[0], votes[-1], races[0], races[-1]])
+        wins = knockoffs(*make(np.ones(MANY), copy=copy)).selection_frequency_
+        shares.append([votes[0], votes[-1], wins[0], wins[-1]])
     place = np.arange(len(copies))
     for i, (color, style, label) in enumerate(
         (
             (STABILITY, "o-", "true column, votes"),
             (STABILITY, "o--", "its copy, votes"),
-            (KNOCKOFFS, "o-", "true column, races"),
-            (KNOCKOFFS, "o--", "its copy, races"),
+            (KNOCKOFFS, "o-", "true column, knockoffs"),
+            (KNOCKOFFS, "o--", "its copy, knockoffs"),
         )
     ):
         ax.plot(place, [row[i] for row in shares], style, color=color, label=label)

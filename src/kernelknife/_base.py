@@ -181,7 +181,7 @@ class SelectedFeatures:
 
 
 class KernelPredictor(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEstimator):
-    """A fitted kernel model of selected features: what it says of itself and of rows."""
+    """A fitted kernel model: the features that it selects, its effects and its predictions."""
 
     weights_: np.ndarray
     n_features_in_: int
@@ -339,7 +339,7 @@ class KernelPredictor(CallbackSupportMixin, SelectedFeatures, SelectorMixin, Bas
         return rows
 
     def _apply(self, function: Callable[[Rows], Any], X: Any) -> Any:
-        """Return what a method of the model says of rows of any kind."""
+        """Apply a method of the model to rows of any kind."""
         rows = self._rows_to_predict(X)
         with limited_blas(max(rows.shape[0], len(self._model.vectors))):
             return function(rows)

@@ -87,7 +87,7 @@ class KnifeCCA(
     solver, standardize : as in KnifeRegressor
         See :class:`KnifeRegressor`.
     n_centers : int, default=None
-        Build the models on so many centers instead of on all rows. None takes all rows up to
+        Build the models on this number of centers instead of on all rows. None takes all rows up to
         1,500 of them, and 300 centers beyond.
     centers, memory_budget, max_iter, tol : as in KnifeRegressor
         See :class:`KnifeRegressor`.

@@ -57,7 +57,7 @@ class PathResult:
     feature_names : ndarray of str
         Names of the columns, ``x0``, ``x1`` and so on where the data had none.
     start : str
-        The start that won.
+        The start that the path begins at.
     searched_products : dict
         In how many rows products of 2 and of 3 columns were searched for pure interactions, 0 where
         there are too many columns; empty for convex kernels and for a ``start`` of your own.
@@ -209,7 +209,7 @@ class PathResult:
         )
 
     def at(self, *, n_features=None, sparsity=None):
-        """Return the fitted estimator with exactly so many features, or nearest to a penalty.
+        """Return the fitted estimator with a number of features, or nearest to a penalty.
 
         Parameters
         ----------
@@ -334,7 +334,7 @@ def knife_path(
         Weights of the rows in the loss.
     task : {"regression", "classification"}, default=None
         None takes it from the loss, else from ``y``: texts, truth values and at most ten
-        different whole numbers are classes. ``PathResult.task`` tells what was taken.
+        different whole numbers are classes. ``PathResult.task`` holds which was inferred.
     callbacks : sequence of callbacks, default=()
         For example ``[sklearn.callback.ProgressBar()]``.
     **options

@@ -277,7 +277,7 @@ def test_no_fit_ends_above_the_empty_model(loss, sparsity, noise):
     X, y = noise
     y = y > np.quantile(
         y, 0.8
-    )  # a rare class: the smooth loss likes models that the hinge does not
+    )  # a rare class: the smooth loss prefers models that the hinge does not
     result = fit_of(KnifeClassifier(loss=loss, sparsity=sparsity), X, y)
     assert result.objective <= null_of(result.setup) * (1 + 1e-6)
 

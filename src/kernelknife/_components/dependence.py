@@ -26,7 +26,7 @@ DEPENDENCE_ROWS = 2000  # used to screen for dependence; more cost time and chan
 # more. Few of them depend little by chance; the width is that of the additive kernel.
 N_FUNCTIONS, N_KNOTS, GAMMA = 4, 20, 0.7
 # Permutations that show how large a dependence is by chance: independent columns exceed the largest
-# of 19 in one table of twenty. Very many columns get fewer, within so many multiplications.
+# of 19 in one table of twenty. Very many columns get fewer, to limit the multiplications.
 MOST_NULLS, FEWEST_NULLS, NULL_WORK = 19, 2, 1e11
 EQUAL_SHARE = 0.1  # of the starting weights that every column gets, so that none begins at zero
 GAP_ROWS = 400  # rows that the gap is measured on: it takes some hundred eigenproblems

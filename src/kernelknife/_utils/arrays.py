@@ -104,7 +104,7 @@ def nonnegative(x: Array) -> Array:
 def gram(A: Array) -> Array:
     """Return ``A' A`` with its lower triangle filled, at half the cost of a product."""
     if isinstance(A, np.ndarray):
-        # The transpose of a C-ordered matrix is what BLAS wants, without a copy.
+        # The transpose of a C-ordered matrix is in the order of BLAS, without a copy.
         return dsyrk(1.0, np.ascontiguousarray(A).T, lower=1)
     return _gram_by_halves(namespace(A), A)
 

@@ -91,7 +91,7 @@ def check_encoder(encoder) -> None:
 
 
 def check_estimator(estimator, n_features) -> None:
-    """Raise where a model is not what a fit on so many columns makes.
+    """Raise where a model is not what a fit on this number of columns makes.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator
 __all__ = ["PackingError", "pack", "unpack"]
 
 ARRAY_KINDS = "biufU"  # of the entries of an array: booleans, numbers, texts
-PRIVATE = ("_model",)  # what estimators know beside their parameters and attributes that end in _
+PRIVATE = ("_model",)  # what estimators hold beside their parameters and attributes that end in _
 
 
 class PackingError(ValueError):

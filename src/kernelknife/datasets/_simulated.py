@@ -191,7 +191,7 @@ def make_separate_effects(
     rng = check_random_state(random_state)
     X = rng.standard_normal((n_samples, 2 * len(effects) + n_noise))
     pairs = {name: (2 * i, 2 * i + 1) for i, name in enumerate(effects)}
-    # Each effect is positive for so many rows that together they cover half of them.
+    # The share of rows with a positive effect is such that the effects together cover half of them.
     share = 1.0 - 0.5 ** (1.0 / len(effects))
     strengths = [_strength(name, X[:, pairs[name]], share) for name in effects]
     if union:

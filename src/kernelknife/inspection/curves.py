@@ -11,15 +11,16 @@ __all__ = ["Curve", "as_errors", "cv_curves", "rows_of_path"]
 
 @dataclass(frozen=True)
 class Curve:
-    """Settings of one line that differ in their penalty alone.
+    """Candidates of one kernel and alpha that differ in their penalty alone.
 
     Attributes
     ----------
     label : str
+        Name for a legend.
     rows : ndarray of int
         Into ``cv_results_``, by increasing penalty.
     chosen : bool
-        Whether the chosen setting lies on the line.
+        Whether the selected candidate is one of them.
     """
 
     label: str
@@ -28,22 +29,22 @@ class Curve:
 
 
 def rows_of_path(results: dict[str, np.ndarray], chosen: int) -> np.ndarray:
-    """Return the rows of the chosen line that differ from the chosen one in their penalty alone."""
+    """Return the rows that differ from the selected candidate in their penalty alone."""
     return _rows(results, results["kernel"][chosen], results["alpha"][chosen], chosen)
 
 
 def cv_curves(results: dict[str, np.ndarray], chosen: int) -> list[Curve]:
     """Return the curves to draw.
 
-    With several kernels each shows the line on which it does best, and the chosen kernel the chosen
-    line; a single kernel shows all of its lines.
+    With several kernels there is one curve for each: that of its best alpha, and of the selected
+    kernel that of the selected alpha. A single kernel has a curve for every alpha.
 
     Parameters
     ----------
     results : dict of ndarray
         ``cv_results_`` of a cross-validated estimator.
     chosen : int
-        Index of the chosen setting.
+        Index of the selected candidate.
     """
     kernels = list(dict.fromkeys(results["kernel"]))
     curves = []
@@ -53,7 +54,7 @@ def cv_curves(results: dict[str, np.ndarray], chosen: int) -> list[Curve]:
         is_chosen = kernel == results["kernel"][chosen]
         if len(kernels) > 1:
             score = np.where(mine, np.nan_to_num(results["mean_test_score"], nan=-np.inf), -np.inf)
-            # A line that was followed to the end is better known than one that was dropped.
+            # Candidates that were followed to the end are compared on more folds than the others.
             followed = mine & results["followed"]
             known = followed if followed.any() else mine
             best = int(np.argmax(np.where(known, score, -np.inf)))
@@ -69,7 +70,7 @@ def cv_curves(results: dict[str, np.ndarray], chosen: int) -> list[Curve]:
 def _rows(
     results: dict[str, np.ndarray], kernel: str, alpha: float, chosen: int | None = None
 ) -> np.ndarray:
-    """Return the rows of a line, with the kind of weights of the chosen setting."""
+    """Return the rows of a kernel and an alpha, with the weighting of the selected candidate."""
     line = (results["kernel"] == kernel) & (results["alpha"] == alpha)
     kinds = list(dict.fromkeys(results["weighting"][line]))
     wanted = PENALIZED if chosen is None else results["weighting"][chosen]

@@ -71,7 +71,7 @@ def test_a_number_of_columns_is_fitted_to_all_rows():
     # The intercept has no penalty, so that the residuals of the rows of the fit add up to zero.
     residuals = asked.predict(frame) - frame["y"]
     assert abs(residuals.mean()) < 1e-4
-    # As the folds that judge it, it keeps the penalty that leaves so many columns.
+    # As on the folds that score it, it keeps the penalty that leaves this number of columns.
     assert asked.weighting == "penalized"
     assert asked.asked
     assert "The second is nested, so that selecting among many" in build_report(asked)

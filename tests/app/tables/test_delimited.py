@@ -89,5 +89,5 @@ def test_words_that_are_taken_for_missing_are_named(tmp_path):
     of_land, of_pain = reading_notes(frame)
     assert of_pain.startswith("took the text 'None' (1 in pain) for a missing value: write another")
     assert of_land.startswith("took the text 'NA' (1 in land) for a missing value")
-    # Who says it need not be told.
+    # No note where the separator was given.
     assert reading_notes(read_table(path, missing=["None", "NA"])) == []

@@ -61,14 +61,14 @@ class Trace:
     ----------
     points : tuple of Solution
     start : str
-        Name of the start that won.
+        Name of the selected start.
     n_factorizations : int
         Every factorization, those of starts and of placing the points included.
     tie_break : ndarray of shape (n_weights,)
         Ranks features that are gone at the first point: those that left later during the start
         come first, then those that would help more.
     begun : Start
-        The start that won; a path of the same rows with another ``alpha`` can begin there too.
+        The selected start; a path of the same rows with another ``alpha`` can begin there too.
     """
 
     points: tuple[Solution, ...]

@@ -170,8 +170,8 @@ class Alternate(Solver):
             slope = g @ A + linear
             V = np.sqrt(h)[:, None] * A
             ridge = 1e-9 * float(np.einsum("ij,ij->j", V, V).max(initial=0.0)) + 1e-12
-            move, promised = minimize_box_quadratic(V, ridge, slope, -w - d, 1.0 - w - d)
-            if promised <= ALTERNATE.step_tol * abs(current):
+            move, predicted = minimize_box_quadratic(V, ridge, slope, -w - d, 1.0 - w - d)
+            if predicted <= ALTERNATE.step_tol * abs(current):
                 break
             shift = A @ move
             length = 1.0

@@ -64,7 +64,7 @@ class DampingConstants:
     cold, cold_convex : float
         Damping of a first step; the models of convex problems can be trusted.
     good_gain, poor_gain : float
-        Gains, as a share of what the model promised, above which the model is trusted more and
+        Gains, as a share of what the model predicted, above which the model is trusted more and
         below which it is trusted less.
     lowered, raised, after_rise : float
         Factors of the damping after good and poor gains; a step that raises the objective is damped
@@ -72,7 +72,7 @@ class DampingConstants:
     relaxed, relaxed_least, relaxation : float
         The Gauss-Newton model overestimates the curvature, so that steps fall short. It is
         multiplied by a factor, which begins here, is at least this, and changes by this factor.
-    more_than_promised, less_than_promised : float
+    more_than_predicted, less_than_predicted : float
         Gains beyond which that factor becomes smaller or larger.
     """
 
@@ -90,8 +90,8 @@ class DampingConstants:
     relaxed: float = 0.5
     relaxed_least: float = 0.2
     relaxation: float = 1.5
-    more_than_promised: float = 1.2
-    less_than_promised: float = 0.9
+    more_than_predicted: float = 1.2
+    less_than_predicted: float = 0.9
 
 
 @dataclass(frozen=True)
@@ -114,8 +114,8 @@ class AccuracyConstants:
     convex : float
         Factor of the tolerance where the problem is convex.
     inner, inner_least : float
-        Accuracy of the coefficients of a step, relative to what it promises, and the least promise
-        that counts: beyond, they would be more accurate than any step needs.
+        Accuracy of the coefficients of a step, relative to the decrease that it predicts, and the
+        least such decrease that counts: below, they would be more accurate than any step needs.
     rough : float
         Residual of the coefficients up to which the gradient that they give is reliable.
     final : float
@@ -151,9 +151,9 @@ class Eliminate(Solver):
     ----------
     max_iter : int, default=200
     tol : float, default=1e-4
-        The solver stops when a step promises less than this share of the objective and
+        The solver stops when a step predicts less than this share of the objective and
         the KKT residual is below ``0.3 sqrt(tol)``, or, with an exact Newton step that
-        promises less than a tenth of it, below ``3 sqrt(tol)``.
+        predicts less than a tenth of it, below ``3 sqrt(tol)``.
     prune : bool, default=True
         With ``v = w**2`` the penalty is concave in ``v``, and keeping or dropping a weak
         feature are often both local minima. Try to drop the weakest ones at the end, and
@@ -208,7 +208,7 @@ class _Proposal:
 
     step: np.ndarray  # of the active weights
     w: np.ndarray  # all weights after it
-    promised: float  # decrease of the model
+    predicted: float  # decrease of the model
     leaving: bool  # whether a weight becomes zero
 
 
@@ -256,7 +256,7 @@ class _Descent:
             steepest = float(np.abs(gradient).max(initial=0.0))
             curvature = max(curvature, DAMPING.least_curvature * steepest)
         ridge = self.damping * curvature + 1e-12 * (problem.null_value or 1.0)
-        step, promised = minimize_box_quadratic(
+        step, predicted = minimize_box_quadratic(
             model.V,
             ridge,
             gradient,
@@ -275,16 +275,16 @@ class _Descent:
         else:
             leaving = bool(np.count_nonzero(here[there == 0.0]))
         new_w[active] = there
-        return _Proposal(step, new_w, promised, leaving)
+        return _Proposal(step, new_w, predicted, leaving)
 
     def outcome(self, proposal: _Proposal, max_iter: int, callback: StopRule) -> Outcome | None:
         """Return why to stop before the proposed step is tried, None to go on."""
         size, root = abs(self.objective), np.sqrt(self.tol) * self._strictness()
-        if proposal.promised <= self.tol * size and not proposal.leaving:
+        if proposal.predicted <= self.tol * size and not proposal.leaving:
             # An exact Newton decrement can be trusted further than that of a model; a damped
             # one, as after steps that failed, is small for another reason.
             newton = self.model.positive and self.damping <= DAMPING.felt
-            sure = newton and proposal.promised <= ACCURACY.sure * self.tol * size
+            sure = newton and proposal.predicted <= ACCURACY.sure * self.tol * size
             if self.residual <= (ACCURACY.with_newton if sure else ACCURACY.with_model) * root:
                 return Outcome.CONVERGED
         if self.damping > DAMPING.most:
@@ -324,16 +324,16 @@ class _Descent:
     def judge(self, proposal: _Proposal) -> float:
         """Try the step, keep it if it lowers the objective, and return its gain.
 
-        The gain is the decrease as a share of what the model promised.
+        The gain is the decrease as a share of what the model predicted.
         """
-        promised = max(proposal.promised, 1e-300)
-        relative = proposal.promised / max(abs(self.objective), 1e-300)
+        predicted = max(proposal.predicted, 1e-300)
+        relative = proposal.predicted / max(abs(self.objective), 1e-300)
         trial = self._try(proposal, relative)
         objective = np.inf
         if trial is not None:
             self.spent += trial.inner.factorizations
             objective = self._objective_at(trial)
-        gain = (self.objective - objective) / promised
+        gain = (self.objective - objective) / predicted
         if trial is not None and (
             objective < self.objective or (proposal.leaving and objective == self.objective)
         ):
@@ -344,12 +344,12 @@ class _Descent:
         self.factorizations.append(self.spent)
         return gain
 
-    def _try(self, proposal: _Proposal, promised: float) -> State | None:
+    def _try(self, proposal: _Proposal, predicted: float) -> State | None:
         """Solve for the coefficients at the proposed weights; None where that is impossible."""
         problem, warm = self.problem, self.state.warm
         if not problem.loss.constant_curvature:
             warm = problem.predict_warm(self.state, self.model, proposal.step)
-        tol = ACCURACY.inner * min(max(promised, ACCURACY.inner_least), 1.0)
+        tol = ACCURACY.inner * min(max(predicted, ACCURACY.inner_least), 1.0)
         try:
             return problem.solve(proposal.w, warm, tol=tol)
         except IndefiniteKernelError:
@@ -357,9 +357,9 @@ class _Descent:
 
     def adapt(self, gain: float) -> None:
         """Trust the model more or less, by what the last step gained."""
-        if gain > DAMPING.more_than_promised:
+        if gain > DAMPING.more_than_predicted:
             self.relaxed = max(self.relaxed / DAMPING.relaxation, DAMPING.relaxed_least)
-        elif gain < DAMPING.less_than_promised:
+        elif gain < DAMPING.less_than_predicted:
             self.relaxed = min(self.relaxed * DAMPING.relaxation**2, 1.0)
         if gain > DAMPING.good_gain:
             self.damping = max(self.damping / DAMPING.lowered, DAMPING.least)

@@ -43,7 +43,11 @@ def explore(data, options, reading, *, report, scores, json):
         with writing(report):
             write_file(report, build_exploration(found, str(data), command=True))
     if scores is not None:
-        _write_scores(scores, found.scores)
+        # One row per row of the table that was used, one column per component.
+        lines = [",".join(f"component_{i + 1}" for i in range(found.scores.shape[1]))]
+        lines += [",".join(repr(float(value)) for value in row) for row in found.scores]
+        with writing(scores):
+            write_file(scores, "\n".join(lines) + "\n")
     if json:
         print_json(found.to_json())
     else:
@@ -62,14 +66,6 @@ def _print_columns(found):
     shares = found.model.explained_variance_ratio_
     rows = [(i + 1, f"{100 * share:.1f} %") for i, share in enumerate(shares)]
     print_table(("component", "of the variance"), rows, numeric=(0, 1))
-
-
-def _write_scores(path, scores):
-    """Write one row per row of the table that was used, one column per component."""
-    lines = [",".join(f"component_{i + 1}" for i in range(scores.shape[1]))]
-    lines += [",".join(repr(float(value)) for value in row) for row in scores]
-    with writing(path):
-        write_file(path, "\n".join(lines) + "\n")
 
 
 def relate(left, right, options, reading, *, report, json):
@@ -119,18 +115,14 @@ def _print_pairs(found, names):
         ]
         print_table(("table", "column", "weight"), rows, numeric=(2,))
         out.print()
-    rows = [
-        (i + 1, number(float(value)), *_on_held_out_rows(model, i))
-        for i, value in enumerate(model.correlations_)
+    none = [None] * len(model.correlations_)  # where no rows were held out
+    held_out = getattr(model, "held_out_correlations_", none)
+    figures = zip(model.correlations_, held_out, getattr(model, "p_values_", none), strict=True)
+    lines = [
+        [i, *("" if value is None else number(float(value)) for value in pair)]
+        for i, pair in enumerate(figures, start=1)
     ]
     header = ("pair", "correlation", "on held-out rows", "p-value")
-    print_table(header, rows, numeric=(0, 1, 2, 3))
+    print_table(header, lines, numeric=(0, 1, 2, 3))
     if not found.sure:
         out.print("\nNo sure finding: independent tables could show as much.")
-
-
-def _on_held_out_rows(model, i):
-    """Return the correlation of a pair on held-out rows and its p-value, nothing without such."""
-    if not hasattr(model, "p_values_"):
-        return "", ""
-    return number(float(model.held_out_correlations_[i])), number(float(model.p_values_[i]))

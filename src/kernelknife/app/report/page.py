@@ -184,7 +184,12 @@ def _fragment(body):
 def _body(selection, source, reading, command):
     """Return all pieces of the report; those on a model that predicts nothing are folded away."""
     spell = in_command if command else in_python
-    columns = ("How sure", _about_columns(selection), _features(selection))
+    tiers, about = selection.verdict.tiers, ABOUT_WEIGHTS
+    if tiers:
+        about = (ABOUT_TIERS if selection.rates is None else ABOUT_KEPT) + about
+    n_folds = len(selection.search.splits_)
+    table = feature_table(selection.features, tiers, n_folds, selection.rates)
+    columns = ("How sure", about, table)
     model = _model_sections(selection)
     # What a rate keeps is a finding, whatever the model predicts.
     first = [columns] if selection.verdict.better or selection.rates else []
@@ -223,7 +228,7 @@ def _model_sections(selection):
     return [
         (
             "Which classes are told apart",
-            _about_classes(selection),
+            f"{ABOUT_CLASSES} {selection.quality_in_words}".rstrip(),
             classes_piece(selection.quality),
         ),
         ("Columns with the same information", ABOUT_SUBSTITUTES, substitutes),
@@ -238,18 +243,6 @@ def _model_sections(selection):
             pairs,
         ),
     ]
-
-
-def _about_columns(selection):
-    """Return how to read the table of columns."""
-    if not selection.verdict.tiers:
-        return ABOUT_WEIGHTS
-    return (ABOUT_TIERS if selection.rates is None else ABOUT_KEPT) + ABOUT_WEIGHTS
-
-
-def _about_classes(selection):
-    """Return how to read the figures of single classes, and what they are measured on."""
-    return f"{ABOUT_CLASSES} {selection.quality_in_words}".rstrip()
 
 
 def _about_effects(selection):
@@ -283,12 +276,6 @@ def _together(selection):
         return together_piece(selection.interactions, ABOUT_SURFACES)
     several = order_of(selection.model) > 1 and len(selection.selected) > 1
     return f"<p>{NOTHING_TOGETHER}</p>" if several else ""
-
-
-def _features(selection):
-    """Return the table of columns."""
-    n_folds, tiers = len(selection.search.splits_), selection.verdict.tiers
-    return feature_table(selection.features, tiers, n_folds, selection.rates)
 
 
 def _fold_errors(selection):

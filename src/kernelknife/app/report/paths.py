@@ -71,21 +71,16 @@ def _draw_paths(names, x, weights, ranking, start):
         f"{int((weights[start] > 0).sum())} are left at the marked one.",
         right=170,
     )
-    colored, gray = _choose_lines(weights, ranking, start)
+    drawn = [j for j in np.argsort(ranking, kind="stable") if weights[:, j].any()]
+    colored = [j for j in drawn if weights[start, j] > 0][:MOST_COLORED] or drawn[:MOST_COLORED]
+    gray = [j for j in drawn if j not in set(colored)]
+    gray.sort(key=lambda j: -weights[:, j].max())
     for j in gray[:MOST_GRAY]:
         chart.line(x, weights[:, j], "line gray", names[j])
     for i, j in enumerate(colored):
         chart.line(x, weights[:, j], f"line c{i}", names[j])
     _label_lines(chart, names, x, weights, colored)
     return chart, max(0, len(gray) - MOST_GRAY)
-
-
-def _choose_lines(weights, ranking, start):
-    """Return the columns to draw in color, by rank, and those in gray, the heaviest first."""
-    alive = [j for j in np.argsort(ranking, kind="stable") if weights[:, j].any()]
-    colored = [j for j in alive if weights[start, j] > 0][:MOST_COLORED] or alive[:MOST_COLORED]
-    gray = [j for j in alive if j not in set(colored)]
-    return colored, sorted(gray, key=lambda j: -weights[:, j].max())
 
 
 def _label_lines(chart, names, x, weights, colored):

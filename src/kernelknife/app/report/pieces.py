@@ -9,7 +9,7 @@ from html import escape
 
 import numpy as np
 
-from kernelknife._utils.messages import number
+from kernelknife._utils.messages import listed, number
 from kernelknife.app.report.elements import figure, label_places, percent, shorten, tier_pill
 from kernelknife.app.report.rates import rate_cells, rate_heads
 from kernelknife.app.report.svg import COLORS, SHADES, Axis, Chart
@@ -111,7 +111,11 @@ def cv_piece(selection) -> str:
     places_of = {curve.label: log_positions(results["sparsity"][curve.rows]) for curve in curves}
     every = np.concatenate(list(places_of.values()))
     # Without features all lines are alike, and with too many some are far off the others.
-    low, high = _range(np.concatenate([errors[best], *band]))
+    near = np.concatenate([errors[best], *band])
+    near = near[np.isfinite(near)]
+    low, high = float(near.min()), float(near.max())
+    margin = MARGIN * (high - low or abs(high) or 1.0)
+    low, high = low - margin, high + margin
     low = min(low, min(float(np.nanmin(errors[curve.rows])) for curve in curves))
     chart = Chart(
         Axis(every.min(), every.max(), log=True, label="penalty (sparsity)"),
@@ -139,14 +143,6 @@ def cv_piece(selection) -> str:
     )
 
 
-def _range(values):
-    """Return the range of the finite values, with room at both ends."""
-    finite = values[np.isfinite(values)]
-    low, high = float(finite.min()), float(finite.max())
-    margin = MARGIN * (high - low or abs(high) or 1.0)
-    return low - margin, high + margin
-
-
 def effects_piece(effects) -> str:
     """Return small charts of what each column does as it takes different values.
 
@@ -159,17 +155,13 @@ def effects_piece(effects) -> str:
     margin = MARGIN * (high - low) or 0.1
     colors = _colors(effects)
     charts = (_effect(effect, low - margin, high + margin, colors) for effect in effects)
-    return f'{_curve_legend(colors)}<div class="grid-of-plots">{"".join(charts)}</div>'
-
-
-def _curve_legend(colors):
-    """Return the legend of the curves of all charts; a single curve is named on its axis."""
-    if len(colors) == 1:
-        return ""
-    names = [(kind, name) for name, kind in colors.items() if kind != OTHERS]
-    if len(names) < len(colors):
-        names.append((OTHERS, f"{len(colors) - len(names)} others"))
-    return _legend(names)
+    legend = ""  # a single curve is named on its axis
+    if len(colors) > 1:
+        names = [(kind, name) for name, kind in colors.items() if kind != OTHERS]
+        if len(names) < len(colors):
+            names.append((OTHERS, f"{len(colors) - len(names)} others"))
+        legend = _legend(names)
+    return f'{legend}<div class="grid-of-plots">{"".join(charts)}</div>'
 
 
 def _effect(effect, low, high, colors):
@@ -179,10 +171,13 @@ def _effect(effect, low, high, colors):
     label = "adds to the score" if effect.separate else "score"
     if len(effect.curves) == 1:
         (label,) = effect.curves
+    curve = next(iter(effect.curves.values()))
+    ends = [value if isinstance(value, str) else number(value) for value in effect.values]
     chart = Chart(
         _effect_axis(effect, has_levels),
         Axis(low, high, label=shorten(label, 26)),
-        _effect_in_words(effect),
+        f"Effect of {effect.name}: from {number(float(curve[0]))} at {ends[0]} to "
+        f"{number(float(curve[-1]))} at {ends[-1]}.",
         width=320,
         height=220,
     )
@@ -225,16 +220,6 @@ def _effect_axis(effect, has_levels):
     return Axis(-0.4, n_levels - 0.6, label=label, ticks=ticks)
 
 
-def _effect_in_words(effect):
-    """Return what a chart of an effect shows, for those who cannot see it."""
-    curve = next(iter(effect.curves.values()))
-    ends = [value if isinstance(value, str) else number(value) for value in effect.values]
-    return (
-        f"Effect of {effect.name}: from {number(float(curve[0]))} at {ends[0]} to "
-        f"{number(float(curve[-1]))} at {ends[-1]}."
-    )
-
-
 def together_piece(interactions, about_surfaces) -> str:
     """Return the table of columns that act together, and surfaces of the largest pairs.
 
@@ -247,11 +232,9 @@ def together_piece(interactions, about_surfaces) -> str:
     """
     rows = []
     for together in interactions:
-        width = 100 * min(max(together.share, 0.0), 1.0)
         rows.append(
-            f'<tr><th scope="row">{escape(_and(together.names))}</th><td class="weight">'
-            f'<span class="track"><span class="bar c0" style="width:{width:.1f}%"></span></span> '
-            f"{100 * together.share:.1f} %</td></tr>"
+            f'<tr><th scope="row">{escape(listed(together.names))}</th><td class="weight">'
+            f"{_bar(together.share, 'c0')} {100 * together.share:.1f} %</td></tr>"
         )
     table = (
         '<div class="scroll" tabindex="0" role="group" aria-label="Columns that act together">'
@@ -268,11 +251,6 @@ def together_piece(interactions, about_surfaces) -> str:
     scale = f'<p class="shades">{number(-largest)} {swatches} {number(largest)}</p>'
     charts = "".join(_surface(together, largest) for together in drawn)
     return f'{table}<p>{about_surfaces}</p>{scale}<div class="grid-of-plots">{charts}</div>'
-
-
-def _and(names):
-    """Return names as words: two joined by "and", three with a comma."""
-    return ", ".join(names[:-1]) + f" and {names[-1]}"
 
 
 def _surface(together, largest):
@@ -307,7 +285,7 @@ def _surface_in_words(together):
             for name, edges, i in zip(together.names, surface.edges, place, strict=True)
         )
         texts.append(f"{word} ({number(float(surface.values[place]))}) at {at}")
-    return f"What {_and(together.names)} do together: {', '.join(texts)}."
+    return f"What {listed(together.names)} do together: {', '.join(texts)}."
 
 
 def _legend(names):

@@ -39,9 +39,7 @@ class Axis:
             margin = abs(low) * 0.05 or 0.5
             low, high = (low / 1.5, high * 1.5) if log else (low - margin, high + margin)
         self.low, self.high, self.log, self.label = float(low), float(high), log, label
-        if ticks is None:
-            ticks = self._log_ticks() if log else self._linear_ticks()
-        self.ticks = ticks
+        self.ticks = self._round_ticks() if ticks is None else ticks
 
     def share(self, value):
         """Return where a value lies: 0 at the low end, 1 at the high end."""
@@ -50,14 +48,12 @@ class Axis:
             return (math.log(max(value, self.low)) - low) / (high - low)
         return (value - self.low) / (self.high - self.low)
 
-    def _log_ticks(self):
-        """Return ticks at powers of ten."""
-        least, most = math.ceil(math.log10(self.low)), math.floor(math.log10(self.high))
-        powers = range(least, most + 1, max(1, (most - least) // POWERS + 1))
-        return [(10.0**k, number(10.0**k)) for k in powers]
-
-    def _linear_ticks(self):
-        """Return ticks at multiples of 1, 2 or 5 times a power of ten."""
+    def _round_ticks(self):
+        """Return ticks at powers of ten, or at multiples of 1, 2 or 5 times a power of ten."""
+        if self.log:
+            least, most = math.ceil(math.log10(self.low)), math.floor(math.log10(self.high))
+            powers = range(least, most + 1, max(1, (most - least) // POWERS + 1))
+            return [(10.0**k, number(10.0**k)) for k in powers]
         least_step = (self.high - self.low) / TICKS
         power = 10.0 ** math.floor(math.log10(least_step))
         step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= least_step)

@@ -18,25 +18,18 @@ def verdict_piece(selection, spell) -> str:
     spell : callable
         How the hints of a warning name options.
     """
-    lead = _typeset(headline(selection, _bold, escape))
+    lead = _typeset(headline(selection, lambda name: f"<b>{escape(name)}</b>", escape))
+    texts = [_typeset(escape(spelled(text, spell))) for text in find_warnings(selection)]
+    warnings = ""
+    if texts:
+        items = "".join(f"<li>{text}</li>" for text in texts)
+        warnings = f'<ul class="warnings" aria-label="Warnings">{items}</ul>'
     about = [escape(selection.model_in_words), escape(selection.products_in_words)]
     return (
-        f'{_warnings(selection, spell)}<p class="lead">{lead}</p>{rate_piece(selection.rates)}'
+        f'{warnings}<p class="lead">{lead}</p>{rate_piece(selection.rates)}'
         f"{_cards(selection)}<p>{' '.join(filter(None, about))}</p>"
         f'<p class="quiet">{_judgment(selection)}</p>'
     )
-
-
-def _bold(name):
-    """Return a name as it is shown in a sentence."""
-    return f"<b>{escape(name)}</b>"
-
-
-def _warnings(selection, spell):
-    """Return a box with what keeps a reader from taking a selection for more than it is."""
-    texts = [spelled(warning, spell) for warning in find_warnings(selection)]
-    items = "".join(f"<li>{_typeset(escape(text))}</li>" for text in texts)
-    return f'<ul class="warnings" aria-label="Warnings">{items}</ul>' if items else ""
 
 
 def _typeset(html):

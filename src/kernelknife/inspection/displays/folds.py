@@ -30,7 +30,7 @@ class CVDisplay(LineDisplay):
     choices : dict of int
         For the rules "min" and "1se", the index into ``results`` that each would choose.
     chosen : int
-        Index into ``results`` of the setting that the estimator has chosen.
+        Index into ``results`` of the selected candidate.
     name : str, default="score"
         Name of the score, such as "accuracy" or "neg_mean_squared_error". Scores of which a larger
         one is better are drawn as errors where the name says how to convert them.
@@ -71,7 +71,7 @@ class CVDisplay(LineDisplay):
 
     def _draw(self, ax, line_kwargs):
         results = self.results
-        name, mean = self._named_values()
+        name, mean = as_errors(self.name, results["mean_test_score"])
         self.lines_ = []
         for i, curve in enumerate(cv_curves(results, self.chosen)):
             rows, label = curve.rows, curve.label
@@ -93,25 +93,21 @@ class CVDisplay(LineDisplay):
         ax.spines["top"].set_visible(False)
         ax.legend(fontsize="small", loc="best", framealpha=0.9, edgecolor="none")
 
-    def _named_values(self):
-        """Return a readable name and the mean scores, as errors where that is possible."""
-        return as_errors(self.name, self.results["mean_test_score"])
-
     def _draw_count(self, ax, x, count):
         """Draw the number of features on a second vertical axis, behind the errors."""
-        self.count_ax_ = twin = ax.twinx()
-        twin.step(x, count, where="post", color=GRAY, linewidth=1.0, zorder=0)
-        twin.set_ylabel("features (mean over folds)", color=DARK_GRAY)
-        twin.tick_params(axis="y", colors=DARK_GRAY)
-        twin.set_ylim(0, 1.05 * max(1.0, count.max()))
-        twin.spines["top"].set_visible(False)
+        self.count_ax_ = behind = ax.twinx()
+        behind.step(x, count, where="post", color=GRAY, linewidth=1.0, zorder=0)
+        behind.set_ylabel("features (mean over folds)", color=DARK_GRAY)
+        behind.tick_params(axis="y", colors=DARK_GRAY)
+        behind.set_ylim(0, 1.05 * max(1.0, count.max()))
+        behind.spines["top"].set_visible(False)
         # matplotlib draws the newer axes on top; the order is reversed, and the upper axes must
         # not hide the lower ones with their background.
-        ax.set_zorder(twin.get_zorder() + 1)
+        ax.set_zorder(behind.get_zorder() + 1)
         ax.patch.set_visible(False)
 
     def _mark_choices(self, ax, mean):
-        """Mark the penalty that each rule would choose, and the setting that was chosen."""
+        """Mark the penalty that each rule would select, and the selected candidate."""
         x = log_positions(self.results["sparsity"])
         rules_at: dict[float, list[str]] = {}  # both rules may choose the same penalty
         for rule, i in self.choices.items():
@@ -211,7 +207,7 @@ class CountDisplay(LineDisplay):
         # The path ends where the last feature leaves; the folds go on to the end of the grid.
         name, errors = as_errors(estimator.score_name_, results["mean_test_score"][rows])
         if name == estimator.score_name_:
-            name, errors = f"-{name}", -errors  # no error that we know: less is better all the same
+            name, errors = f"-{name}", -errors  # not an error; less is better all the same
         spread = results["standard_error"][rows]
         return cls(path.n_selected, errors[: len(path)], spread[: len(path)], name)
 
