@@ -161,9 +161,9 @@ class PathResult:
         """Rank of every feature by how much it could do: 1 for the most relevant one.
 
         ``ranking`` is the elimination order, so that its top are the fewest features that suffice;
-        of several that say the same, one is there and the others are far down. Here a feature that
-        can substitute a selected one comes right after it, so that the top holds everything that
-        matters. Where no feature can substitute another, both are the same.
+        of several with the same information, one is there and the others are far down. Here a
+        feature that can substitute a selected one comes right after it, so that the top holds
+        everything that matters. Where no feature can substitute another, both are the same.
 
         A feature's strength is the penalty at which it leaves the path. One that helps in the place
         of a selected one (see :meth:`substitutes`) has at least the strength of that one, times the

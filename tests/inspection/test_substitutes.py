@@ -180,7 +180,7 @@ def one(name, cost=0.01, *, selected=False):
         ),
         (
             Place("a", ("b",), 0.5, 0.1, True, (one("b", selected=True),), ()),
-            "a (b says the same) can be replaced by b alone (+1.0 %)",
+            "a (with the same information: b) can be replaced by b alone (+1.0 %)",
         ),
         (
             Place("a", (), 0.5, 0.1, True, tuple(map(one, "bcdef")), ()),

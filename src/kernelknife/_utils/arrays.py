@@ -48,11 +48,9 @@ def namespace(x: Array) -> Namespace:
 
 def is_foreign(x: object) -> bool:
     """Whether ``x`` is an array of another library, such as a tensor on a GPU."""
-    return hasattr(x, "__dlpack__") and hasattr(x, "__dlpack_device__") and not _numpy_like(x)
-
-
-def _numpy_like(x: object) -> bool:
-    return isinstance(x, (np.ndarray, np.generic)) or hasattr(x, "iloc")
+    if isinstance(x, (np.ndarray, np.generic)) or hasattr(x, "iloc"):
+        return False
+    return hasattr(x, "__dlpack__") and hasattr(x, "__dlpack_device__")
 
 
 def like(values: Array, x: Array) -> Array:

@@ -106,7 +106,7 @@ def describe_non_numbers(X: Any) -> str:
     ----------
     X : data frame or array-like
     """
-    columns = _frame_columns(X) if hasattr(X, "columns") else _array_columns(X)
+    columns = _named_columns(X)
     found = [f"{name} holds {what}" for name, values in columns if (what := _what(values))]
     if not found:
         return ""
@@ -118,7 +118,8 @@ def describe_non_numbers(X: Any) -> str:
 @contextmanager
 def explained_texts(X: Any) -> Iterator[None]:
     """Name columns of texts and dates where scikit-learn has NumPy's error about a single value."""
-    if _has_dates(X):
+    kinds = X.dtypes if hasattr(X, "dtypes") else [getattr(X, "dtype", None)]
+    if any(getattr(kind, "kind", "?") in DATE_KINDS for kind in kinds):
         # NumPy would count nanoseconds and not complain.
         raise ValueError(describe_non_numbers(X))
     try:
@@ -130,20 +131,12 @@ def explained_texts(X: Any) -> Iterator[None]:
         raise ValueError(words) from error
 
 
-def _has_dates(X: Any) -> bool:
-    """Return whether some column has a type for dates or durations."""
-    kinds = X.dtypes if hasattr(X, "dtypes") else [getattr(X, "dtype", None)]
-    return any(getattr(kind, "kind", "?") in DATE_KINDS for kind in kinds)
-
-
-def _frame_columns(X: Any) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield the names and values of the columns of a data frame of any library."""
-    for name in X.columns:
-        yield f"Column {str(name)!r}", np.asarray(X[name])
-
-
-def _array_columns(X: Any) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield the numbers and values of the columns of an array."""
+def _named_columns(X: Any) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield the names and values of the columns of a data frame of any library, or of an array."""
+    if hasattr(X, "columns"):
+        for name in X.columns:
+            yield f"Column {str(name)!r}", np.asarray(X[name])
+        return
     try:
         X = np.asarray(X)
     except ValueError:  # rows of different lengths, which scikit-learn describes

@@ -1,7 +1,7 @@
 """Which columns could take the place of the selected ones.
 
-A sparse model keeps one of several columns that say the same and drops the others. A table of
-substitutes says which of those that it has dropped it could have kept instead, and at what cost.
+A sparse model keeps one of several columns with the same information and drops the others.
+Substitutes are the dropped columns that it could have kept instead, each with its cost.
 """
 
 from collections.abc import Iterator, Sequence
@@ -84,8 +84,8 @@ class Place:
     name : str
         Name of the selected column.
     partners : tuple of str
-        Other selected columns that say the same. They were forbidden together with this one,
-        because with one of them left the model would not miss the others.
+        Other selected columns with the same information. They were removed together with this
+        one, because with one of them left the model would not need the others.
     cost : float
         Rise of the held-out loss with nothing in its place, as a share.
     standard_error : float
@@ -121,13 +121,13 @@ class Place:
     def hardly_needed(self) -> bool:
         """Whether the model does about as well without the column.
 
-        A rise that is large but differs so much between rows that it may be chance says nothing.
+        A rise that is large but differs so much between rows that it may be chance does not count.
         """
         return not self.needed and self.cost < SMALL_COST
 
     @property
     def need_in_words(self) -> str:
-        """Say whether the column is needed, for one that nothing stands in for."""
+        """Whether the column is needed, in words, for one without a substitute."""
         if self.needed:
             return "nothing replaces it"
         return "it is hardly needed" if self.hardly_needed else "not clear if it is needed"
@@ -135,8 +135,7 @@ class Place:
     def __str__(self) -> str:
         who = self.name
         if self.partners:
-            says = "says" if len(self.partners) == 1 else "say"
-            who = f"{who} ({', '.join(self.partners)} {says} the same)"
+            who = f"{who} (with the same information: {', '.join(self.partners)})"
         if self.substitutes:
             named = [
                 f"{one.name}{' alone' if one.selected else ''} ({percent(one.cost)})"
@@ -144,7 +143,8 @@ class Place:
             ]
             if len(self.substitutes) > MOST_NAMED:
                 named.append(f"{len(self.substitutes) - MOST_NAMED} more")
-            return f"{who} can be replaced by {_or(named)}"
+            *first, last = named
+            return f"{who} can be replaced by {', '.join(first)}{' or ' if first else ''}{last}"
         if self.hardly_needed:
             return f"{who} is hardly needed ({percent(self.cost)} without it)"
         if not self.needed:
@@ -200,7 +200,7 @@ class Substitutes:
 
     @property
     def names(self) -> list[str]:
-        """Every column that is selected or could stand in for one that is."""
+        """Every column that is selected or is a substitute of one that is."""
         found = [place.name for place in self.places]
         found += [one.name for place in self.places for one in place.substitutes]
         return list(dict.fromkeys(found))
@@ -384,9 +384,3 @@ def fold_of_rows(splits: Sequence[tuple[np.ndarray, np.ndarray]], rows: np.ndarr
 def percent(share: float) -> str:
     """Return a change as text: its sign, and one decimal below ten per cent."""
     return f"{100 * share:+.1f} %" if abs(share) < 0.0995 else f"{100 * share:+.0f} %"
-
-
-def _or(names: Sequence[str]) -> str:
-    if len(names) == 1:
-        return names[0]
-    return ", ".join(names[:-1]) + f" or {names[-1]}"

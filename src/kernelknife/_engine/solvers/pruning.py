@@ -8,7 +8,7 @@ along a flat valley, in which a descent stops too early.
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 from operator import attrgetter
 
 import numpy as np
@@ -90,7 +90,11 @@ class _Trials:
     def improve(self) -> bool:
         """Try drops until one lowers the objective; return whether one did."""
         support = self.best.w.astype(bool).tobytes()
-        for choices in _drops(self.problem, self.best):
+        drops = _merges(self.problem, self.best)
+        if self.problem.absorbing:
+            drops = chain(drops, islice(_cheap_drops(self.problem, self.best), DROPS))
+        quick = self.solver.loosened(max(self.solver.tol, DROP_TOL), DROP_STEPS)
+        for choices in drops:
             models = {
                 j: self._without(j, start)
                 for j, start in choices.items()
@@ -100,7 +104,9 @@ class _Trials:
             if not begun:
                 continue
             # Of two near-duplicates drop the one whose removal raises the objective less.
-            after = self._few_steps(min(begun.values(), key=attrgetter("objective")))
+            without = min(begun.values(), key=attrgetter("objective"))
+            after = quick.solve(self.problem, without, self.best.sparsity)
+            self.spent += after.n_factorizations
             if after.objective < self.best.objective * (1.0 - LEAST_GAIN):
                 self.best = after
                 self.history.append(after.objective)
@@ -123,13 +129,6 @@ class _Trials:
             return None
         return Solution.at(trial, best.sparsity, objective, damping=DROP_DAMPING)
 
-    def _few_steps(self, begun: Solution) -> Solution:
-        """Return where a few steps lead from a model that has lost a weight."""
-        quick = self.solver.loosened(max(self.solver.tol, DROP_TOL), DROP_STEPS)
-        after = quick.solve(self.problem, begun, begun.sparsity)
-        self.spent += after.n_factorizations
-        return after
-
 
 def _retry_penalty(problem: Problem, best: Solution, after: Solution) -> float:
     """Return the penalty below which a drop that has just failed cannot pay.
@@ -147,13 +146,6 @@ def _retry_penalty(problem: Problem, best: Solution, after: Solution) -> float:
 
 # One of a few weights may go: where to start without each of them.
 Choices = dict[int, np.ndarray]
-
-
-def _drops(problem: Problem, solution: Solution) -> Iterator[Choices]:
-    """Yield weights that may be worth dropping."""
-    yield from _merges(problem, solution)
-    if problem.absorbing:
-        yield from islice(_cheap_drops(problem, solution), DROPS)
 
 
 def _merges(problem: Problem, solution: Solution) -> Iterator[Choices]:

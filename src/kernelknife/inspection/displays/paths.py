@@ -120,7 +120,11 @@ class WeightPathDisplay(LineDisplay):
     def _draw(self, ax, line_kwargs):
         x = log_positions(self.sparsities)
         colored = self._colored_features()
-        self._draw_gray_lines(ax, x, colored)
+        gray = np.setdiff1d(np.flatnonzero(self.weights.any(axis=0)), colored)
+        if len(gray):
+            # Rasterized, because thousands of lines would make a vector file very large.
+            style = {"color": GRAY, "linewidth": 0.7, "zorder": 1, "rasterized": True}
+            ax.plot(x, self.weights[:, gray], **style)
         self.lines_ = []
         for i, j in enumerate(colored):
             style = {"linewidth": 1.8, "zorder": 3, **line_style(i), **line_kwargs}
@@ -148,14 +152,6 @@ class WeightPathDisplay(LineDisplay):
             if chosen:
                 return chosen[:MOST_LABELS]
         return [j for j in order if self.weights[:, j].any()][:MOST_COLORED]
-
-    def _draw_gray_lines(self, ax, x, colored):
-        """Draw the features that are not colored, without those that are zero everywhere."""
-        others = np.setdiff1d(np.flatnonzero(self.weights.any(axis=0)), colored)
-        if len(others):
-            # Rasterized, because thousands of lines would make a vector file very large.
-            style = {"color": GRAY, "linewidth": 0.7, "zorder": 1, "rasterized": True}
-            ax.plot(x, self.weights[:, others], **style)
 
     def _label_lines(self, ax, x, colored, top):
         """Write the names of the colored lines into the right margin.

@@ -105,17 +105,12 @@ class WeightsDisplay:
         ax.set_xlabel("weight")
         ax.tick_params(axis="y", length=0)
         hide_frame(ax)
-        ax.set_title(self._title(len(shown), len(order)), fontsize="medium", loc="left")
+        title = f"{len(order) or 'none'} of {len(self.weights)} features selected"
+        if len(shown) < len(order):
+            title += f", the largest {len(shown)} shown"
+        ax.set_title(title, fontsize="medium", loc="left")
         self.ax_, self.figure_ = ax, ax.figure
         return self
-
-    def _title(self, shown, selected):
-        """Return how many features are selected, and how many of them are shown."""
-        total = len(self.weights)
-        if not selected:
-            return f"none of {total} features selected"
-        text = f"{selected} of {total} features selected"
-        return text if shown == selected else f"{text}, the largest {shown} shown"
 
 
 class SubstitutesDisplay:
