@@ -5,7 +5,6 @@ models of a cross-validation, of stability selection or of components is a :func
 of its fields.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -92,17 +91,20 @@ class FitSpec:
         **fixed
             Fields that take the place of a parameter; those named here are not read.
         """
-        task = "classification" if is_classifier(estimator) else "regression"
-        found: dict[str, Callable[[], Any]] = {
-            "kernel": lambda: check_kernel(estimator.kernel),
-            "loss": lambda: default_loss(getattr(estimator, "loss", None), task),
-            "solver": lambda: make_solver(estimator.solver, estimator.tol, estimator.max_iter),
-            "seed": lambda: draw_seed(estimator.random_state),
-        }
-        plain = {field.name for field in fields(cls)} - set(found) - set(fixed)
-        options = {name: getattr(estimator, name) for name in plain if hasattr(estimator, name)}
-        options |= {name: find() for name, find in found.items() if name not in fixed}
-        return cls(**options, **fixed)
+        options = dict(fixed)
+        if "kernel" not in fixed:
+            options["kernel"] = check_kernel(estimator.kernel)
+        if "loss" not in fixed:
+            task = "classification" if is_classifier(estimator) else "regression"
+            options["loss"] = default_loss(getattr(estimator, "loss", None), task)
+        if "solver" not in fixed:
+            options["solver"] = make_solver(estimator.solver, estimator.tol, estimator.max_iter)
+        if "seed" not in fixed:
+            options["seed"] = draw_seed(estimator.random_state)
+        for field in fields(cls):
+            if field.name not in options and hasattr(estimator, field.name):
+                options[field.name] = getattr(estimator, field.name)
+        return cls(**options)
 
     def __post_init__(self) -> None:
         check_number(self.alpha, "alpha", strict=True)

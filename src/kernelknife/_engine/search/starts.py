@@ -251,19 +251,13 @@ def rows_for_products(n_rows: int, n_columns: int, n_outputs: int) -> dict[int, 
 
 def make_starts(problem: Problem, settings: StartSettings | None = None) -> list[Start]:
     """Return the starts to try; columns that are copies of each other begin as one."""
-    starts = _make_starts(problem, settings or StartSettings())
-    if not problem.absorbing:
-        return starts
-    return [replace(start, weights=merge_copies(problem, start.weights)) for start in starts]
-
-
-def _make_starts(problem: Problem, settings: StartSettings) -> list[Start]:
+    settings = settings or StartSettings()
     start, seed = settings.start, settings.seed
     starts: list[Start] = []
     if not isinstance(start, str):
         starts.append(Start("given", np.asarray(start, dtype=float), relaxes=False))
     elif problem.convex:
-        return [Start("scaled", scaled_weights(problem), relaxes=False)]
+        starts.append(Start("scaled", scaled_weights(problem), relaxes=False))
     elif problem.kernel.order:
         starts += _starts_of_effects(problem, settings)
     else:
@@ -286,7 +280,9 @@ def _make_starts(problem: Problem, settings: StartSettings) -> list[Start]:
         for i in range(settings.n_starts):
             draw = np.clip(2.0 * level * rng.uniform(size=len(level)), 1e-6, 1.0)
             starts.append(Start(f"random {i + 1}", draw))
-    return starts
+    if not problem.absorbing:
+        return starts
+    return [replace(start, weights=merge_copies(problem, start.weights)) for start in starts]
 
 
 def _starts_of_effects(problem: Problem, settings: StartSettings) -> list[Start]:
