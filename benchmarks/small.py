@@ -85,7 +85,7 @@ def share_of_blas(n=100, p=50):
             return super().solve(w, *args, **options)
 
         def linearize(self, state, penalty=None):
-            known = any(state is other for other, _ in self._linearized)
+            known = self.absorbing and state.derived.linearization is not None
             model = super().linearize(state, penalty)
             if not known:
                 q = len(model.active)
