@@ -351,7 +351,8 @@ def best_constant(risk: Risk, U: np.ndarray) -> np.ndarray:
         h = risk.curvature(F)
         h = np.maximum(h, FLAT * risk.reference(h) * risk.s)
         slope = risk.gradient(F) @ U
-        step = -np.linalg.lstsq((U.T * h) @ U, slope, rcond=1e-12)[0]
+        square = (U.T * h) @ U
+        step = -(slope / square[0] if len(b) == 1 else np.linalg.lstsq(square, slope)[0])
         length = 1.0
         for _ in range(MOST_BISECTIONS):
             trial = risk.value(U @ (b + length * step))
@@ -360,9 +361,9 @@ def best_constant(risk: Risk, U: np.ndarray) -> np.ndarray:
             length *= 0.5
         else:
             break
-        gain, value, b = value - trial, trial, b + length * step
-        if gain <= CONSTANT_TOL * abs(value):
+        if value - trial <= CONSTANT_TOL * abs(value):
             break
+        value, b = trial, b + length * step
     return b
 
 
