@@ -113,3 +113,21 @@ def test_dates_become_numbers_where_that_is_asked_for():
     assert "visit (days)" in relation.weights[0][0]
     with pytest.raises(TableError, match="no column holds dates"):
         relate_tables(frame[["a", "b"]], frame[["c"]], dates=["days"])
+
+
+def test_keys_that_are_not_shared_are_said():
+    rng = np.random.default_rng(0)
+    left = pd.DataFrame({"key": range(20), "a": rng.normal(size=20)})
+    right = pd.DataFrame({"key": [f"p{i}" for i in range(20)], "b": rng.normal(size=20)})
+    with pytest.raises(TableError, match="share no value of key: the first holds 0, 1"):
+        relate_tables(left, right, on="key")
+
+
+def test_keys_join_as_texts_and_rows_without_one_are_left_out():
+    rng = np.random.default_rng(0)
+    left = pd.DataFrame({"key": range(22), "a": rng.normal(size=22)})
+    texts = [None, None, *map(str, range(2, 22))]
+    right = pd.DataFrame({"key": texts, "b": left["a"] + rng.normal(size=22)})
+    found = relate_tables(left, right, on="key")
+    assert found.n_rows == 20
+    assert any("2 rows without a value of key" in note for note in found.notes)

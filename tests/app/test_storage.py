@@ -136,10 +136,10 @@ WRONG = {
     "no task": lambda facts, parts: ({**facts, "task": ["regression"]}, parts),
     "dates as a text": lambda facts, parts: ({**facts, "dates": {"when": "days"}}, parts),
     "unknown parts": lambda f, parts: (
-        {**f, "dates": {"when": {"parts": ["week"], "first": None}}}, parts
+        {**f, "dates": {"when": {"parts": ["week"], "first": None, "day_first": None}}}, parts
     ),
     "no first date": lambda f, parts: (
-        {**f, "dates": {"when": {"parts": ["days"], "first": "never"}}}, parts
+        {**f, "dates": {"when": {"parts": ["days"], "first": "never", "day_first": None}}}, parts
     ),
     "a range without an end": lambda f, parts: changed(f, parts, "encoder", "ranges_", one_end),
     "a range in disorder": lambda f, parts: changed(f, parts, "encoder", "ranges_", disordered),

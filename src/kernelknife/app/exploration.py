@@ -10,6 +10,7 @@ from kernelknife._utils.versions import versions
 from kernelknife.app.messages import Hint
 from kernelknife.app.options import ColumnOptions, ExploreOptions, RelateOptions
 from kernelknife.app.tables import TableEncoder, TableError, check_column, has_dates, make_features
+from kernelknife.app.tables.columns import is_text, listing
 from kernelknife.canonical import KnifeCCA
 from kernelknife.decomposition import KnifePCA
 
@@ -415,8 +416,15 @@ def _aligned(left: Any, right: Any, on: str | None) -> tuple[Any, Any, tuple[str
                 *(Hint("join them by a column, such as {}", {"on": name}) for name in shared[:1]),
             )
         return left.reset_index(drop=True), right.reset_index(drop=True), ()
-    for place, frame in (("first", left), ("second", right)):
+    for frame in (left, right):
         check_column(on, frame.columns)
+    if is_text(left[on]) != is_text(right[on]):
+        # A text file and a table of numbers hold the same key as "7" and as 7.
+        keys = (frame[on].map(str, na_action="ignore") for frame in (left, right))
+        left, right = left.assign(**{on: next(keys)}), right.assign(**{on: next(keys)})
+    unnamed = int(left[on].isna().sum() + right[on].isna().sum())
+    left, right = (frame[frame[on].notna()] for frame in (left, right))
+    for place, frame in (("first", left), ("second", right)):
         repeated = frame[on][frame[on].duplicated()]
         if len(repeated):
             raise TableError(
@@ -424,8 +432,15 @@ def _aligned(left: Any, right: Any, on: str | None) -> tuple[Any, Any, tuple[str
                 f"{str(repeated.iloc[0])!r} stands there more than once."
             )
     shared = left[on][left[on].isin(right[on])]
+    if not len(shared):
+        raise TableError(
+            f"The tables share no value of {on}: the first holds {listing(left[on])}, the second "
+            f"{listing(right[on])}."
+        )
     lost = len(left) + len(right) - 2 * len(shared)
     notes = (f"left out {lost} rows that only one of both tables has",) if lost else ()
+    if unnamed:
+        notes = (*notes, f"left out {unnamed} rows without a value of {on}")
     left, right = (
         frame.set_index(on).loc[shared].reset_index(drop=True) for frame in (left, right)
     )

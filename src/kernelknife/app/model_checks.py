@@ -147,11 +147,8 @@ def check_dates(dates) -> None:
             # notation than the one that is saved.
             day = np.datetime64(first.replace(" ", "T"), "s")
             _require(not np.isnat(day) and 1677 < day.astype(object).year < 2262, "no first date")
-        others = [value for key, value in plan.items() if key not in ("parts", "first")]
-        _require(
-            all(value is None or isinstance(value, bool | str) for value in others),
-            "the order of day and month is unknown",
-        )
+        known = plan["day_first"] is None or isinstance(plan["day_first"], bool)
+        _require(known, "the order of day and month is unknown")
 
 
 def _check_columns(model, weights):

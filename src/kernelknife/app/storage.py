@@ -32,7 +32,7 @@ from kernelknife.kernels.basis import Basis
 __all__ = ["ModelFileError", "load_model", "save_model"]
 
 FORMAT = "kernelknife model"  # what the facts of a model file call it
-FORMAT_VERSION = 3  # raised whenever the types in a file, or their attributes, change
+FORMAT_VERSION = 4  # raised whenever the types in a file, or their attributes, change
 SAVE = Hint("write one with {}", function="save_model")
 SAVE_AGAIN = Hint("save the model again with {}", function="save_model")
 FACTS, MODEL, ARRAY = "kernelknife.json", "model.json", "{}.npy"  # names of the archive's parts

@@ -41,7 +41,9 @@ def predict(model, data, reading, *, ids, output):
     if output is not None:
         check_format(output)
     encoder, fitted, facts = load_model(model)
-    frame = read_table(data, **vars(reading))
+    # What the model knows as texts is read as texts, whatever the cells of this file look like.
+    texts = [*encoder.levels_, *facts["dates"]]
+    frame = read_table(data, **vars(reading), texts=texts, keys=ids)
     for name in ids:
         check_column(name, frame.columns)
     selected = facts["selected"]

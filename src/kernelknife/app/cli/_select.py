@@ -55,7 +55,14 @@ def select(data, options, reading, *, report, save, json, cluster):
     """
     check_outputs(report, save, inputs=[data])
     with _on_cluster(cluster):
-        selection = _run_selection(read_table(data, **vars(reading)), options)
+        frame = read_table(
+            data,
+            **vars(reading),
+            texts=() if options.group is None else (options.group,),
+            keys=options.ids,
+            codes=() if options.task == "regression" else (options.target,),
+        )
+        selection = _run_selection(frame, options)
     if report is not None:
         with writing(report):
             write_file(report, build_report(selection, str(data), reading, command=True))

@@ -186,6 +186,8 @@ def build_relation(
         **common_terms(relation),
     }
     left, right = map(as_code, sources or ("a.csv", "b.csv"))
+    on = relation.settings.on
+    left, right = (f"{source}, texts=[{as_code(on)}]" if on else source for source in (left, right))
     arguments = ", ".join(["left", "right", *as_arguments(relation.settings)])
     code = (
         "from kernelknife.app.exploration import relate_tables\n"

@@ -5,8 +5,6 @@ a season. A plan has an entry for every column of dates; it is plain data, so th
 keeps it and new rows are turned into numbers in the same way.
 """
 
-import re
-
 from kernelknife._utils.messages import import_optional
 from kernelknife.app.messages import Hint
 from kernelknife.app.tables.columns import TableError, leave_out, listing
@@ -52,7 +50,8 @@ def plan_dates(frame, parts) -> dict:
     Returns
     -------
     dict
-        From the name of a column to its parts, and the day from which days are counted.
+        From the name of a column to its parts, the day from which days are counted, and whether
+        the day stands before the month in dates with slashes.
     """
     unknown = [part for part in parts if part not in PARTS]
     if unknown:
@@ -61,10 +60,11 @@ def plan_dates(frame, parts) -> dict:
     for name in frame.columns:
         if not looks_like_dates(frame[name]):
             continue
-        moments, first = _moments(frame[name], name, leave_out(name)), None
+        day_first = _day_first(frame[name], name)
+        moments, first = _moments(frame[name], name, day_first, leave_out(name)), None
         if moments.dtype.kind == "M":
             first = str(moments.min())
-        plan[name] = {"parts": list(dict.fromkeys(parts)), "first": first}
+        plan[name] = {"parts": list(dict.fromkeys(parts)), "first": first, "day_first": day_first}
     if not plan:
         raise TableError(
             f"Dates are to become {', '.join(parts)}, but no column holds dates: "
@@ -95,7 +95,7 @@ def expand_dates(frame, plan, selected=None):
         unused = selected is not None and not any(new.startswith(f"{name} (") for new in selected)
         if name not in frame.columns or unused:
             continue
-        moments = _moments(frame[name], name)
+        moments = _moments(frame[name], name, what["day_first"])
         place = list(frame.columns).index(name)
         frame = frame.drop(columns=[name])
         for part in what["parts"]:
@@ -113,16 +113,27 @@ def expand_dates(frame, plan, selected=None):
     return frame
 
 
-def _moments(column, name, *hints):
-    """Return a column of dates as pandas' times; durations stay durations."""
+def _moments(column, name, day_first, *hints):
+    """Return a column of dates as pandas' times; durations stay durations.
+
+    Every cell is read by its own form. Only of dates with slashes is the order of day and month
+    that of the column the plan was made for, or that of this column where the plan had none.
+    """
     pandas = import_optional("pandas", "kernelknife[cli]", "Reading dates")
     if column.dtype.kind == "m":
         return column
     if column.dtype.kind != "M":
         texts = column.astype("string")
-        day_first = _day_first(texts.dropna(), name)
+        if day_first is None:
+            day_first = _day_first(column, name)
+        day_leads = texts.str.match(DAY_FIRST, na=False)
+        if day_first:
+            day_leads |= texts.str.match(SLASHED, na=False)
         try:
-            column = pandas.to_datetime(texts, dayfirst=day_first, format="mixed")
+            column = pandas.to_datetime(texts.where(~day_leads), format="mixed")
+            if day_leads.any():
+                others = pandas.to_datetime(texts[day_leads], dayfirst=True, format="mixed")
+                column = column.where(~day_leads, others.reindex(column.index))
         except (ValueError, OverflowError) as error:
             first = _first_that_fails(texts, pandas)
             raise TableError(
@@ -141,11 +152,17 @@ def _first_that_fails(texts, pandas):
     return repr(wrong.iloc[0]) if len(wrong) else "out of range"
 
 
-def _day_first(texts, name):
-    """Return whether the day stands before the month; refuse where that cannot be known."""
+def _day_first(column, name):
+    """Return whether the day stands before the month in dates with slashes, None without such.
+
+    A column where that cannot be known is refused.
+    """
+    if column.dtype.kind in "mM":
+        return None
+    texts = column.dropna().astype("string")
     slashed = texts.str.extract(SLASHED)[[0, 1]].dropna().astype(int)
     if not len(slashed):
-        return bool(texts.str.match(re.compile(DAY_FIRST)).any())
+        return None
     first, second = (slashed[i].max() > LAST_MONTH for i in (0, 1))
     if first == second:
         raise TableError(

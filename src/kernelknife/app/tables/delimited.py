@@ -8,18 +8,40 @@ import csv
 import io
 import itertools
 import re
+from dataclasses import dataclass
 
 from kernelknife.app.messages import Hint
 from kernelknife.app.options import ReadOptions
 from kernelknife.app.tables.columns import TableError, add_reading_note, check_names, listing
 
-__all__ = ["check_header", "decode", "parse", "transposed"]
+__all__ = ["AsTexts", "check_header", "decode", "parse", "transposed"]
 
 SEPARATORS = ",;\t"
 # Excel writes the separator into a first line of its own, such as ``sep=;``.
 SEPARATOR_LINE = re.compile(r'\A"?sep=([^"\w\r\n])"?[ \t]*\r?\n', re.IGNORECASE)
 # With one row, a header that is one cell short could as well be a slip.
 FEWEST_ROWS_WITH_NAMES = 2
+PADDED = r"[-+]?0\d+"  # a whole number as nobody writes a quantity
+MOST_CODES = 10  # different values of a target whose padded numbers are names of classes
+
+
+@dataclass(frozen=True)
+class AsTexts:
+    """Columns whose cells are texts, whatever they look like: ``01`` is not 1.
+
+    Attributes
+    ----------
+    texts : tuple of str
+        Columns of texts, where the usual words stand for a missing value.
+    keys : tuple of str
+        Identifiers: every cell is a text, an empty one and ``NA`` as well.
+    codes : tuple of str
+        Columns of texts if they hold few different whole numbers, and one that begins with a zero.
+    """
+
+    texts: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    codes: tuple[str, ...] = ()
 
 
 def decode(data: bytes, name: str, encoding: str) -> str:
@@ -94,7 +116,14 @@ def _cells(count):
     return "1 cell" if count == 1 else f"{count} cells"
 
 
-def parse(pandas, text: str, name: str, separator: str | None, options: ReadOptions):
+def parse(
+    pandas,
+    text: str,
+    name: str,
+    separator: str | None,
+    options: ReadOptions,
+    as_texts: AsTexts | None = None,
+):
     """Return a data frame of delimited text.
 
     Parameters
@@ -106,7 +135,10 @@ def parse(pandas, text: str, name: str, separator: str | None, options: ReadOpti
     separator : str or None
         None takes the one that splits the first line into most cells.
     options : ReadOptions
+    as_texts : AsTexts, default=None
+        Columns that pandas must not take for numbers.
     """
+    as_texts = as_texts or AsTexts()
     announced = SEPARATOR_LINE.match(text)
     if announced:
         # The line is blanked, not removed, so that messages count lines as an editor does.
@@ -127,25 +159,84 @@ def parse(pandas, text: str, name: str, separator: str | None, options: ReadOpti
         "skipinitialspace": True,
         "index_col": False,
     }
+    cells = {**layout, "na_values": list(options.missing), "low_memory": False}
     try:
         frame = pandas.read_csv(
             io.StringIO(text),
-            na_values=list(options.missing),
             decimal=options.decimal,
             thousands=options.thousands,
-            low_memory=False,
-            **layout,
+            dtype={place: str for place in places if header[place] in as_texts.texts},
+            **cells,
         )
     except (pandas.errors.ParserError, ValueError, OverflowError) as error:
         raise TableError(f"{name} cannot be read as a table: {error}") from error
     if not len(frame):
         # pandas skips lines that hold nothing but blanks.
         raise TableError(f"{name} has a header and no rows.")
+    if options.thousands is not None:
+        _check_thousands(pandas, frame, text, header, options, layout)
+    keys = [place for place in places if header[place] in as_texts.keys]
+    if keys:
+        frame[keys] = pandas.read_csv(
+            io.StringIO(text), usecols=keys, dtype=str, keep_default_na=False, **layout
+        )
     notes = _note_words(pandas, frame, text, header, options.missing, layout)
+    frame = _with_texts(pandas, frame, text, header, as_texts, cells)
     frame = _named(frame, header, name)
     for note in notes:
         add_reading_note(frame, note)
     return frame
+
+
+def _with_texts(pandas, frame, text, header, as_texts, cells):
+    """Return the frame with the cells themselves where pandas has read something else of texts.
+
+    Beside gaps it turns ``true`` into True, which no other file of the same texts need do.
+    """
+    wanted = [
+        place
+        for place in frame.columns
+        if (frame[place].dtype == object and _holds_no_texts(pandas, frame[place]))
+        or (header[place] in as_texts.codes and frame[place].dtype.kind == "i")
+    ]
+    if not wanted:
+        return frame
+    texts = pandas.read_csv(io.StringIO(text), usecols=wanted, dtype=str, **cells)
+    for place in wanted:
+        column = texts[place]
+        if frame[place].dtype == object or (
+            column.str.fullmatch(PADDED).any() and column.nunique() <= MOST_CODES
+        ):
+            frame[place] = column
+    return frame
+
+
+def _holds_no_texts(pandas, column):
+    return pandas.api.types.infer_dtype(column, skipna=True) not in ("string", "empty")
+
+
+def _check_thousands(pandas, frame, text, header, options, layout):
+    """Raise where a mark of thousands stands where there are none, as in ``1.5``.
+
+    pandas takes out every mark, and 1.5 would become 15.
+    """
+    places = [place for place in layout["names"] if frame[place].dtype.kind in "iuf"]
+    if not places:
+        return
+    mark, decimal = re.escape(options.thousands), re.escape(options.decimal)
+    whole = rf"\s*[-+]?\d{{1,3}}({mark}\d{{3}})+({decimal}\d*)?([eE][-+]?\d+)?\s*"
+    cells = pandas.read_csv(
+        io.StringIO(text), usecols=places, dtype=str, keep_default_na=False, **layout
+    )
+    for place in places:
+        marked = cells[place][cells[place].str.contains(options.thousands, regex=False)]
+        wrong = marked[~marked.str.fullmatch(whole) & ~marked.isin(options.missing)]
+        if len(wrong):
+            raise TableError(
+                f"Column {header[place]} holds {wrong.iloc[0]!r}, where {options.thousands!r} does "
+                "not separate groups of three digits as a mark of thousands does. Name the marks "
+                "as the file has them, or correct the cell."
+            )
 
 
 def _note_words(pandas, frame, text, header, missing, layout):

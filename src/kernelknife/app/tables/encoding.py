@@ -178,11 +178,20 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             levels = np.array(self.levels_[name], dtype=object)
             return (as_texts(column)[:, None] == levels).astype(float)
         if is_text(column):
+            column = _booleans(column)
+        if is_text(column):
             raise TableError(
                 f"Column {name} holds texts ({first_text(column)}), but the model expects numbers."
             )
         numbers = as_numbers(column)
         return np.where(np.isnan(numbers), self.medians_[name], numbers)[:, None]
+
+
+def _booleans(column):
+    """Return texts that are all true or false as numbers, as a file without gaps has them."""
+    values = column.map(lambda value: str(value).casefold(), na_action="ignore")
+    numbers = values.map({"true": 1.0, "false": 0.0})
+    return column if (numbers.isna() & column.notna()).any() else numbers.astype(float)
 
 
 def unseen_levels(encoder, X, needed) -> list[str]:

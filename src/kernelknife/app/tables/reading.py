@@ -12,7 +12,7 @@ from pathlib import Path
 from kernelknife._utils.messages import import_optional
 from kernelknife.app.options import ReadOptions
 from kernelknife.app.tables.columns import TableError, add_reading_note, is_text
-from kernelknife.app.tables.delimited import check_header, decode, parse, transposed
+from kernelknife.app.tables.delimited import AsTexts, check_header, decode, parse, transposed
 from kernelknife.app.tables.workbook import ENDINGS as WORKBOOKS
 from kernelknife.app.tables.workbook import sheet_as_text, to_workbook
 
@@ -36,6 +36,10 @@ def read_table(
     thousands=None,
     sheet=None,
     transpose=False,
+    *,
+    texts=(),
+    keys=(),
+    codes=(),
 ):
     """Read a table from a file, or from standard input.
 
@@ -58,6 +62,15 @@ def read_table(
     transpose : bool, default=False
         Whether the file holds a variable in every row and a sample in every column, as tables of
         genes often do. The first cell of a row is the name of its variable.
+    texts : sequence of str, default=()
+        Columns that are read as texts whatever their cells look like, so that ``01`` is not 1:
+        those that a model knows as texts, groups of rows, or keys that join two tables. Names that
+        the file does not have are ignored.
+    keys : sequence of str, default=()
+        Identifiers, read as texts character for character; ``NA`` is one as well.
+    codes : sequence of str, default=()
+        Columns that are read as texts if they hold at most ten different whole numbers and one of
+        them begins with a zero, as the classes ``01`` and ``02``.
 
     Returns
     -------
@@ -95,9 +108,9 @@ def read_table(
         if transpose and (path.is_dir() or ending in BINARY):
             raise TableError("Only text files and Excel workbooks can be transposed.")
         if path.is_dir():
-            return _read_folder(pandas, path)
+            return _read_folder(pandas, path, (*texts, *keys))
         if ending in BINARY:
-            return _read_binary(pandas, path, ending)
+            return _read_binary(pandas, path, ending, (*texts, *keys))
         data = _read_bytes(path)
     separator: str | None
     note = None
@@ -111,7 +124,8 @@ def read_table(
         separator = "\t" if {".tsv", ".tab"} & set(endings) else None
     if transpose:
         text, separator = transposed(text, name, separator), ","
-    frame = parse(pandas, text, name, separator, options)
+    as_texts = AsTexts(tuple(texts), tuple(keys), tuple(codes))
+    frame = parse(pandas, text, name, separator, options, as_texts)
     if note is not None:
         add_reading_note(frame, note)
     return frame
@@ -167,12 +181,12 @@ def _similar_file(path):
     return f" Did you mean {folder / similar[0]}?" if similar else ""
 
 
-def _read_folder(pandas, folder):
+def _read_folder(pandas, folder, exact=()):
     """Read the Parquet files of a folder, which must agree in their columns and types."""
     files = sorted(folder.glob("*.parquet"))
     if not files:
         raise TableError(f"{folder} is a folder without Parquet files; name a file.")
-    frames = [_read_binary(pandas, file, ".parquet") for file in files]
+    frames = [_read_binary(pandas, file, ".parquet", exact) for file in files]
     for file, frame in zip(files, frames, strict=True):
         absent = [name for name in frames[0].columns if name not in frame.columns]
         if absent:
@@ -185,8 +199,8 @@ def _read_folder(pandas, folder):
     return pandas.concat([frame[frames[0].columns] for frame in frames], ignore_index=True)
 
 
-def _read_binary(pandas, path, ending):
-    """Read a Parquet or Feather file."""
+def _read_binary(pandas, path, ending, exact=()):
+    """Read a Parquet or Feather file; large numbers beside gaps stay exact in some columns."""
     import_optional("pyarrow", "pyarrow", f"Reading {ending[1:].capitalize()}")
     read = pandas.read_parquet if ending == ".parquet" else pandas.read_feather
     try:
@@ -198,6 +212,9 @@ def _read_binary(pandas, path, ending):
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise TableError(f"{path} is not a readable {ending[1:]} file: {reason}") from error
     frame.columns = [str(column) for column in frame.columns]
+    rounded = [name for name in frame.columns if name in exact and frame[name].dtype.kind == "f"]
+    if rounded:
+        frame[rounded] = read(path, columns=rounded, dtype_backend="numpy_nullable")
     # A file of pandas marks the column of a saved index, and the index is dropped below. Where
     # another tool has rewritten the file the mark is lost, but not the name of the column.
     frame = frame.drop(columns=[name for name in frame.columns if SAVED_INDEX.fullmatch(name)])

@@ -18,6 +18,13 @@ __all__ = ["ENDINGS", "sheet_as_text", "to_workbook"]
 ENDINGS = (".xlsx", ".xlsm")
 MOST_ROWS, MOST_COLUMNS = 2**20, 2**14  # of a sheet, by the format
 MIDNIGHT = datetime.time()
+# What Excel shows for a formula that has no value; other cells may begin with # as well.
+ERRORS = frozenset(
+    (
+        *("#N/A", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!", "#SPILL!"),
+        *("#CALC!", "#GETTING_DATA", "#FIELD!", "#BLOCKED!", "#CONNECT!", "#UNKNOWN!", "#BUSY!"),
+    )
+)
 
 
 def sheet_as_text(data: bytes, name: str, sheet: str | None) -> tuple[str, Message | None]:
@@ -87,7 +94,7 @@ def _cell(value):
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return str(int(value))
     text = str(value).strip()
-    return "" if text.startswith("#") and text.rstrip("!?").isupper() else text
+    return "" if text in ERRORS else text
 
 
 def _as_csv(rows):
