@@ -40,6 +40,7 @@ from kernelknife._table_base import check_weights, open_table, refuse_options
 from kernelknife._utils.checks import FLOATS, check_number, draw_seed
 from kernelknife._utils.messages import warn
 from kernelknife._utils.progress import Progress, root_progress
+from kernelknife._utils.row_units import RowUnits
 from kernelknife._utils.threads import limited_blas
 from kernelknife._utils.versions import CallbackSupportMixin, with_callbacks
 from kernelknife.canonical_path import CCAPathResult
@@ -51,6 +52,7 @@ __all__ = ["KnifeCCA", "canonical_pairs", "knife_cca_path"]
 Specs = tuple[FitSpec, FitSpec]
 OF_EACH_TABLE = ("kernel", "alpha", "sparsity", "feature_groups", "feature_costs")
 FEWEST_ROWS = 3  # to find a pair on, and to test its correlation on
+FEWEST_UNITS = 4  # groups or blocks to test on: 24 orders of them
 
 
 class KnifeCCA(
@@ -82,6 +84,10 @@ class KnifeCCA(
         rows, and then once more with all of them. 0 leaves the test out.
     n_permutations : int, default=999
         Permutations of the held-out rows that the p-values are made of.
+    blocks : int, default=None
+        Length of blocks of neighboring rows, for rows in the order of time: the last blocks are
+        held out, the one before them is left out, and whole blocks are permuted, in which the
+        scores are compared without their mean in the block. Five or more should be held out.
     feature_groups, feature_costs : pair, default=None
         See :class:`KnifeRegressor`; one entry for each table, which may be None.
     solver, standardize : as in KnifeRegressor
@@ -104,7 +110,8 @@ class KnifeCCA(
         Of the pairs that were found without the held-out rows, over these.
     p_values_ : ndarray of shape (n_components,)
         Share of permutations of the held-out rows of one table with at least that correlation: it
-        is uniform if the tables are independent.
+        is uniform if the tables are independent and their rows are, too. For rows that depend on
+        each other, such as those of a patient or of a series, pass ``groups`` or ``blocks``.
     sparsities_ : ndarray of shape (n_components, 2)
         The penalties.
     n_iter_ : int
@@ -143,6 +150,7 @@ class KnifeCCA(
         weights: Any = None,
         hold_out: float = 0.25,
         n_permutations: int = 999,
+        blocks: int | None = None,
         feature_groups: Any = None,
         feature_costs: Any = None,
         solver: str = "eliminate",
@@ -161,6 +169,7 @@ class KnifeCCA(
         self.weights = weights
         self.hold_out = hold_out
         self.n_permutations = n_permutations
+        self.blocks = blocks
         self.feature_groups = feature_groups
         self.feature_costs = feature_costs
         self.solver = solver
@@ -181,7 +190,7 @@ class KnifeCCA(
     # -- fitting ----------------------------------------------------------------------
 
     @with_callbacks
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
         """Find the columns of two tables that go together.
 
         Parameters
@@ -190,6 +199,9 @@ class KnifeCCA(
             The first table.
         y : array-like of shape (n_samples, n_columns) or (n_samples,)
             The second table, with the same rows in the same order.
+        groups : array-like of shape (n_samples,), default=None
+            Rows of one group, such as the samples of one patient, are held out and permuted
+            together.
 
         Returns
         -------
@@ -197,10 +209,11 @@ class KnifeCCA(
             The fitted estimator.
         """
         specs, tables = self._specifications(), self._open(X, y)
+        units = RowUnits.of(tables[0].shape[0], groups, self.blocks)
         with limited_blas(tables[0].shape[0]), root_progress(self, total=None) as progress:
             tests = None
             if self.weights is None:
-                tests = self._test_held_out(specs, tables, progress)
+                tests = self._test_held_out(specs, tables, units, progress)
                 sides = _make_sides(specs, tables)
                 pairs = find_pairs(sides, self.n_components, progress)
             else:
@@ -250,10 +263,23 @@ class KnifeCCA(
         return rows, ArrayRows(y, names=names)
 
     def _test_held_out(
-        self, specs: Specs, tables: Tables, progress: Progress
+        self, specs: Specs, tables: Tables, units: RowUnits | None, progress: Progress
     ) -> tuple[np.ndarray, np.ndarray] | None:
         """Find the pairs without some rows; return the correlations over these, and p-values."""
         n = tables[0].shape[0]
+        rng = np.random.default_rng(specs[0].seed or 0)
+        if units is not None and self.hold_out > 0:
+            out, kept, units = units.held_out(self.hold_out, rng)
+            if min(len(units.members), len(kept)) < FEWEST_UNITS:
+                warn(
+                    f"{len(units.members)} units of {n} rows are held out, too few to test a "
+                    "correlation on: none are. Use smaller blocks or groups, or hold out more.",
+                    UserWarning,
+                )
+                return None
+            pairs = find_pairs(_make_sides(specs, _part(tables, kept)), self.n_components, progress)
+            held_out = _part(tables, out)
+            return permutation_tests(pairs, held_out, self.n_permutations, rng, units)
         n_out = round(self.hold_out * n)
         if min(n_out, n - n_out) < FEWEST_ROWS:
             if n_out:
@@ -263,7 +289,6 @@ class KnifeCCA(
                     UserWarning,
                 )
             return None
-        rng = np.random.default_rng(specs[0].seed or 0)
         order = rng.permutation(n)
         out, kept = np.sort(order[:n_out]), np.sort(order[n_out:])
         pairs = find_pairs(_make_sides(specs, _part(tables, kept)), self.n_components, progress)

@@ -37,6 +37,7 @@ from kernelknife._table_base import (
 from kernelknife._utils.checks import check_number
 from kernelknife._utils.messages import warn
 from kernelknife._utils.progress import root_progress
+from kernelknife._utils.row_units import RowUnits
 from kernelknife._utils.threads import limited_blas
 from kernelknife._utils.versions import with_callbacks
 from kernelknife.path import PathResult, check_sparsities
@@ -76,7 +77,12 @@ class KnifePCA(TableTransformer):
         "dependence" favors columns that depend on other columns, judged by a few functions of
         each; "scaled" gives all columns the same.
     n_permutations : int, default=10
-        Permutations that an automatic penalty is compared with.
+        Permutations that an automatic penalty is compared with. They show what independent columns
+        of independent rows would do: for rows that depend on each other pass ``groups`` or
+        ``blocks``.
+    blocks : int, default=None
+        Length of blocks of neighboring rows, for rows in the order of time: a column is shifted in
+        time, by more than a block, instead of permuted.
     solver, standardize, feature_groups, feature_costs : as in KnifeRegressor
         See :class:`KnifeRegressor`.
     n_centers : int, default=None
@@ -154,6 +160,7 @@ class KnifePCA(TableTransformer):
         weights: Any = None,
         start: str = "dependence",
         n_permutations: int = 10,
+        blocks: int | None = None,
         solver: str = "eliminate",
         standardize: bool = True,
         feature_groups: Any = None,
@@ -173,6 +180,7 @@ class KnifePCA(TableTransformer):
         self.weights = weights
         self.start = start
         self.n_permutations = n_permutations
+        self.blocks = blocks
         self.solver = solver
         self.standardize = standardize
         self.feature_groups = feature_groups
@@ -187,7 +195,7 @@ class KnifePCA(TableTransformer):
     # -- fitting ----------------------------------------------------------------------
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, groups: Any = None) -> Self:
         """Find the weights, and the components at these weights.
 
         Parameters
@@ -196,6 +204,8 @@ class KnifePCA(TableTransformer):
             Training rows.
         y : ignored
             For pipelines.
+        groups : array-like of shape (n_samples,), default=None
+            Rows of one group, such as the samples of one patient, are permuted together.
 
         Returns
         -------
@@ -204,6 +214,7 @@ class KnifePCA(TableTransformer):
         """
         spec = self._specification()
         setup, k = set_up_table(spec, open_table(self, X)), self.n_components
+        units = RowUnits.of(setup.problem.n_rows, groups, self.blocks)
         with limited_blas(setup.problem.n_rows), root_progress(self, total=None) as progress:
             if self.weights is not None:
                 found = fixed_components(setup, check_weights(self.weights, setup.data), k)
@@ -213,6 +224,7 @@ class KnifePCA(TableTransformer):
                     k,
                     start=self.start,
                     n_permutations=self.n_permutations,
+                    units=units,
                     progress=progress,
                 )
         self._set_fitted(found)

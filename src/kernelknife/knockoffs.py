@@ -19,6 +19,7 @@ from kernelknife._selector import ErrorRateSelector, Table
 from kernelknife._utils.checks import check_number, draw_seed
 from kernelknife._utils.messages import warn
 from kernelknife._utils.progress import root_progress
+from kernelknife._utils.row_units import RowUnits
 from kernelknife._utils.versions import with_callbacks
 
 __all__ = ["KnifeKnockoffs"]
@@ -66,6 +67,9 @@ class KnifeKnockoffs(ErrorRateSelector):
         Whether products of two columns that are correlated with the residuals stand beside the
         columns, so that a linear or additive kernel finds columns that act in pairs. Other kernels
         find them anyway.
+    blocks : int, default=None
+        Length of blocks of neighboring rows, for rows in the order of time: every draw takes one
+        random row of each block, so that its rows hardly depend on each other.
     n_jobs : int, default=None
         Draws run in parallel through joblib; the answer does not depend on it.
     random_state : int, RandomState or None, default=None
@@ -102,8 +106,9 @@ class KnifeKnockoffs(ErrorRateSelector):
 
     Notes
     -----
-    The bound holds if the distribution of the columns is right; nothing is assumed about the
-    target.
+    The bound holds if the rows are independent and the distribution of the columns is right;
+    nothing is assumed about the target. For rows that depend on each other pass ``groups`` or
+    ``blocks``.
     With normal columns it is exact if their covariance is known, and also if it is not and there
     are more than twice as many rows as columns: knockoffs are then drawn given the mean and the
     covariance of the sample. It holds approximately through the copula, and where the covariance
@@ -157,6 +162,7 @@ class KnifeKnockoffs(ErrorRateSelector):
         marginals: str = "auto",
         covariance: Any = None,
         products: bool = True,
+        blocks: int | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
     ):
@@ -167,11 +173,12 @@ class KnifeKnockoffs(ErrorRateSelector):
         self.marginals = marginals
         self.covariance = covariance
         self.products = products
+        self.blocks = blocks
         self.n_jobs = n_jobs
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
         """Draw knockoffs, follow the paths and join the draws.
 
         Parameters
@@ -180,6 +187,9 @@ class KnifeKnockoffs(ErrorRateSelector):
             Training rows.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Target of every row.
+        groups : array-like of shape (n_samples,), default=None
+            Rows of one group, such as the samples of one patient, depend on each other: every draw
+            takes one random row of each group.
 
         Returns
         -------
@@ -188,27 +198,38 @@ class KnifeKnockoffs(ErrorRateSelector):
         """
         self._check_parameters()
         table = self._open(X, y, "A selection by knockoffs", kernel="additive", tol=PATH_TOL)
-        self._check_table(table)
+        units = RowUnits.of(len(table.y), groups, self.blocks)
+        self._check_table(table, len(table.y) if units is None else len(units.members))
         X = np.asarray(table.X[:, table.varying], dtype=float)
-        sampler = KnockoffSampler.of_table(
-            X,
-            method=self.method,
-            copula=self.marginals != "gaussian" and self.covariance is None,
-            covariance=self._check_covariance(table),
-            seed=draw_seed(self.random_state) or 0,
-        )
+        covariance, seed = self._check_covariance(table), draw_seed(self.random_state) or 0
+        parts = [(np.arange(len(X)), self.n_draws, seed)]
+        if units is not None:
+            # One row of every unit: the rows of a draw do not depend on each other, and the
+            # e-values of draws may be averaged whatever their rows.
+            rng = np.random.default_rng(seed)
+            parts = [(units.one_of_each(rng), 1, seed + i) for i in range(self.n_draws)]
+        statistics = []
         with root_progress(self, "knockoffs", self.n_draws) as progress:
-            statistics = draw_statistics(
-                replace(table.spec, feature_costs=table.data.costs),
-                X,
-                table.y,
-                sampler,
-                self.n_draws,
-                products=self.products,
-                n_jobs=self.n_jobs,
-                progress=progress,
-            )
-        return self._set_fitted(table, statistics, estimated=sampler.estimated)
+            for rows, n_draws, own_seed in parts:
+                sampler = KnockoffSampler.of_table(
+                    X[rows],
+                    method=self.method,
+                    copula=self.marginals != "gaussian" and self.covariance is None,
+                    covariance=covariance,
+                    seed=own_seed,
+                )
+                found = draw_statistics(
+                    replace(table.spec, feature_costs=table.data.costs),
+                    X[rows],
+                    table.y[rows],
+                    sampler,
+                    n_draws,
+                    products=self.products,
+                    n_jobs=self.n_jobs,
+                    progress=progress,
+                )
+                statistics.append(found)
+        return self._set_fitted(table, np.vstack(statistics), estimated=sampler.estimated)
 
     def _check_parameters(self) -> None:
         check_number(self.fdr, "fdr", strict=True)
@@ -225,9 +246,9 @@ class KnifeKnockoffs(ErrorRateSelector):
                 "A covariance is one of the columns themselves: use it with marginals='gaussian'."
             )
 
-    def _check_table(self, table: Table) -> None:
-        """Raise where no knockoffs of this table can be made."""
-        n, p = len(table.X), len(table.varying)
+    def _check_table(self, table: Table, n: int) -> None:
+        """Raise where no knockoffs of ``n`` rows of this table can be made."""
+        p = len(table.varying)
         if n < FEWEST_ROWS:
             raise ValueError(
                 f"Knockoffs need at least {FEWEST_ROWS} rows, got n_samples = {n}: a covariance "

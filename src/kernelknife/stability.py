@@ -21,6 +21,7 @@ from kernelknife._selector import ErrorRateSelector, Table
 from kernelknife._utils.checks import check_number, draw_seed
 from kernelknife._utils.messages import warn
 from kernelknife._utils.progress import root_progress
+from kernelknife._utils.row_units import RowUnits
 from kernelknife._utils.versions import with_callbacks
 
 __all__ = ["KnifeStability"]
@@ -59,6 +60,9 @@ class KnifeStability(ErrorRateSelector):
     cluster_correlation : float, default=None
         Columns whose absolute correlation is at least this large are voted on, and selected, as one
         cluster. None votes on every column.
+    blocks : int, default=None
+        Length of blocks of neighboring rows that stay in one half-sample, for rows in the order of
+        time. The bound is that of independent rows, or of independent groups or blocks of them.
     n_jobs : int, default=None
         Half-samples run in parallel through joblib; the answer does not depend on it.
     random_state : int, RandomState or None, default=None
@@ -145,6 +149,7 @@ class KnifeStability(ErrorRateSelector):
         n_votes: int | None = None,
         assumption: str = "unimodal",
         cluster_correlation: float | None = None,
+        blocks: int | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
     ):
@@ -155,6 +160,7 @@ class KnifeStability(ErrorRateSelector):
         self.n_votes = n_votes
         self.assumption = assumption
         self.cluster_correlation = cluster_correlation
+        self.blocks = blocks
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -189,6 +195,9 @@ class KnifeStability(ErrorRateSelector):
             self.threshold,
             self.n_votes,
         )
+        if self.blocks is not None:
+            blocks = RowUnits.of(len(table.y), groups, self.blocks)
+            groups = None if blocks is None else blocks.codes
         half_samples = self._draw_half_samples(table, groups)
         with root_progress(self, "stability", len(half_samples)) as progress:
             ranks = rank_half_samples(

@@ -27,7 +27,7 @@ from kernelknife.app.selection import select_features
 from kernelknife.app.tables import read_table
 
 FUNCTIONS = {
-    read_table: (ReadOptions, {"source"}),
+    read_table: (ReadOptions, {"source", "texts", "keys", "codes"}),
     select_features: (SelectOptions, {"frame", "callbacks", "announce"}),
     explore_table: (ExploreOptions, {"frame", "callbacks"}),
     relate_tables: (RelateOptions, {"left", "right", "callbacks"}),

@@ -27,6 +27,7 @@ from kernelknife._engine.search import Start, find_weights, scaled_weights
 from kernelknife._engine.search.starts import best_of_starts
 from kernelknife._engine.solvers import Solution
 from kernelknife._utils.progress import Progress
+from kernelknife._utils.row_units import RowUnits
 
 __all__ = [
     "AUTO_SHARE",
@@ -51,6 +52,7 @@ MOST_HALVINGS = 12  # of an automatic penalty that leaves no column
 # with less than GOOD_START of a constant's objective.
 FIRST_ROUNDS, GOOD_START = 2, 0.4
 SINGLE_STARTS = 4  # dependences of two columns that are starts of their own
+SAME_CORRELATION = 1e-12
 CHANCE_DRAWS = 19  # permutations of rows that show how large a dependence is by chance
 
 Tables = tuple[ArrayRows, ArrayRows]
@@ -429,18 +431,31 @@ def _favoring(sides: Sides, excess: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 
 def permutation_tests(
-    pairs: list[Pair], tables: Tables, n_permutations: int, rng: np.random.Generator
+    pairs: list[Pair],
+    tables: Tables,
+    n_permutations: int,
+    rng: np.random.Generator,
+    units: RowUnits | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the correlation of every pair over other rows, and its p-value.
 
-    That is the share of permutations of the rows of one table with at least this correlation.
+    That is the share of permutations of the rows of one table with at least this correlation. Where
+    rows belong together, whole units of them are permuted.
     """
     correlations, p_values = [], []
     for pair in pairs:
         f, g = (model.scores(rows)[:, 0] for model, rows in zip(pair.models, tables, strict=True))
         found = correlate(f, g)
-        by_chance = [correlate(f, g[rng.permutation(len(g))]) for _ in range(n_permutations)]
-        exceeded = np.count_nonzero(np.array(by_chance) >= found)
         correlations.append(found)
+        if units is None:
+            orders = (rng.permutation(len(g)) for _ in range(n_permutations))
+        else:
+            f, g = units.within(f), units.within(g)
+            found = correlate(f, g)
+            orders = (units.exchanged(rng) for _ in range(n_permutations))
+        by_chance = np.array([correlate(f, g[order]) for order in orders])
+        # An order that changes nothing gives the same number but for rounding.
+        slack = 0.0 if units is None else SAME_CORRELATION
+        exceeded = np.count_nonzero(by_chance >= found - slack)
         p_values.append((1 + exceeded) / (1 + n_permutations))
     return np.array(correlations), np.array(p_values)

@@ -10,6 +10,7 @@ from kernelknife._components.eigenproblems import share_of_variance
 from kernelknife._engine import Setup
 from kernelknife._engine.objective import Problem
 from kernelknife._engine.search import scaled_weights
+from kernelknife._utils.row_units import RowUnits
 from kernelknife.kernels.basis import make_basis
 
 __all__ = [
@@ -82,22 +83,26 @@ def _own_sizes(A: np.ndarray, first: np.ndarray) -> np.ndarray:
     return sizes
 
 
-def permuted(A: np.ndarray, owner: np.ndarray, seed: int, draw: int) -> np.ndarray:
+def permuted(
+    A: np.ndarray, owner: np.ndarray, seed: int, draw: int, units: RowUnits | None = None
+) -> np.ndarray:
     """Return columns permuted independently, those of one weight, which stand together, alike.
 
-    The permutation of a weight's columns depends on nothing but the two numbers and the weight, so
-    that sets of columns can be compared without the noise of different permutations.
+    Rows that belong together stay so: see :meth:`RowUnits.surrogate`. The permutation of a weight's
+    columns depends on nothing but the two numbers and the weight, so that sets of columns can be
+    compared without the noise of different permutations.
     """
     result = np.empty_like(A)
     weights, first = np.unique(owner, return_index=True)
     ends = [*first[1:], A.shape[1]]
     for weight, start, end in zip(weights, first, ends, strict=True):
-        order = np.random.default_rng([seed, draw, int(weight)]).permutation(len(A))
+        rng = np.random.default_rng([seed, draw, int(weight)])
+        order = rng.permutation(len(A)) if units is None else units.surrogate(rng)
         result[:, start:end] = A[order, start:end]
     return result
 
 
-def dependence_weights(setup: Setup) -> tuple[np.ndarray, bool]:
+def dependence_weights(setup: Setup, units: RowUnits | None = None) -> tuple[np.ndarray, bool]:
     """Return starting weights that favor columns which depend on other columns.
 
     A column counts by how far its dependence on others exceeds the largest one among columns that
@@ -112,7 +117,8 @@ def dependence_weights(setup: Setup) -> tuple[np.ndarray, bool]:
     work = len(features) * features.shape[1] ** 2
     chance = 0.0
     for draw in range(int(np.clip(NULL_WORK // work, FEWEST_NULLS, MOST_NULLS))):
-        shuffled = permuted(features, owner, setup.spec.seed or 0, draw)
+        rows = None if units is None else units.thinned(DEPENDENCE_ROWS)
+        shuffled = permuted(features, owner, setup.spec.seed or 0, draw, rows)
         chance = max(chance, _off_diagonal(shuffled, owner).max())
     excess = np.maximum(_off_diagonal(features, owner) - chance, 0.0)
     strength = np.sqrt((excess**2).sum(axis=1))
@@ -140,7 +146,12 @@ def favor(problem: Problem, strength: np.ndarray) -> np.ndarray:
 
 
 def structure_gap(
-    setup: Setup, X: np.ndarray, w: np.ndarray, k: int, n_permutations: int
+    setup: Setup,
+    X: np.ndarray,
+    w: np.ndarray,
+    k: int,
+    n_permutations: int,
+    units: RowUnits | None = None,
 ) -> tuple[float, float]:
     """Return how much more variance the leading components have than those of permuted columns.
 
@@ -153,6 +164,8 @@ def structure_gap(
     X : ndarray of shape (n, q)
         What the kernel sees of all rows; at most ``GAP_ROWS`` of them are used.
     w : ndarray of shape (n_weights,)
+    units : RowUnits, default=None
+        Which of all rows belong together.
     """
     problem = setup.problem
     subset = problem.features.select(np.flatnonzero(w))
@@ -162,7 +175,8 @@ def structure_gap(
     owner = subset.active if subset.owner is None else subset.active[subset.owner]
     others = []
     for draw in range(n_permutations):
-        shuffled = permuted(rows, owner, setup.spec.seed or 0, draw)
+        of_rows = None if units is None else units.thinned(GAP_ROWS)
+        shuffled = permuted(rows, owner, setup.spec.seed or 0, draw, of_rows)
         others.append(share_of_variance(problem.kernel(shuffled, shuffled, v), k))
     own = share_of_variance(problem.kernel(rows, rows, v), k)
     return own - float(np.mean(others)), float(np.std(others, ddof=1))

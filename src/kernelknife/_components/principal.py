@@ -23,6 +23,7 @@ from kernelknife._engine.search import Start, Trace, fixed_weights, scaled_weigh
 from kernelknife._engine.search.starts import best_of_starts
 from kernelknife._engine.solvers import Solution
 from kernelknife._utils.progress import Progress
+from kernelknife._utils.row_units import RowUnits
 
 __all__ = ["PrincipalFit", "begin", "components_at", "fit_components", "fixed_components"]
 
@@ -69,13 +70,13 @@ class PrincipalFit:
         )
 
 
-def begin(setup: Setup, start: str, k: int) -> tuple[Setup, bool]:
+def begin(setup: Setup, start: str, k: int, units: RowUnits | None = None) -> tuple[Setup, bool]:
     """Return the regression of the k leading components at the starting weights.
 
     The second value is whether the columns depend on each other, as far as the start looks for it.
     """
     if start == "dependence":
-        w, dependent = dependence_weights(setup)
+        w, dependent = dependence_weights(setup, units)
     else:
         w, dependent = scaled_weights(setup.problem), True
     setup = _with_components(setup, w, k)
@@ -112,7 +113,13 @@ def fixed_components(setup: Setup, w: np.ndarray, k: int) -> PrincipalFit:
 
 
 def fit_components(
-    setup: Setup, k: int, *, start: str, n_permutations: int, progress: Progress
+    setup: Setup,
+    k: int,
+    *,
+    start: str,
+    n_permutations: int,
+    units: RowUnits | None = None,
+    progress: Progress,
 ) -> PrincipalFit:
     """Find the weights that the specification asks for, and the components at these weights.
 
@@ -124,9 +131,11 @@ def fit_components(
         Weights at which the components are taken that the weights have to explain.
     n_permutations : int
         Permutations of the columns that an automatic penalty is compared with.
+    units : RowUnits, default=None
+        Rows that belong together, and are permuted together.
     """
     spec = setup.spec
-    setup, dependent = begin(setup, start, k)
+    setup, dependent = begin(setup, start, k, units)
     if spec.n_features_to_select is None and not isinstance(spec.sparsity, str):
         solution, _ = best_of_starts(
             setup.problem,
@@ -141,7 +150,7 @@ def fit_components(
     if spec.n_features_to_select is not None:
         return replace(components_at(setup, solve_count(setup, trace), k), trace=trace)
     X, points = seen_columns(setup), _ends_of_each_support(trace)
-    measured = [structure_gap(setup, X, point.w, k, n_permutations) for point in points]
+    measured = [structure_gap(setup, X, point.w, k, n_permutations, units) for point in points]
     gap, spread = np.array(measured).T
     best = int(np.argmax(gap))
     # Weights that were learned from the same rows have some lead by chance alone: where the start

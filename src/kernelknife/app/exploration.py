@@ -9,7 +9,14 @@ import numpy as np
 from kernelknife._utils.versions import versions
 from kernelknife.app.messages import Hint
 from kernelknife.app.options import ColumnOptions, ExploreOptions, RelateOptions
-from kernelknife.app.tables import TableEncoder, TableError, check_column, has_dates, make_features
+from kernelknife.app.tables import (
+    TableEncoder,
+    TableError,
+    check_column,
+    group_labels,
+    has_dates,
+    make_features,
+)
 from kernelknife.app.tables.columns import is_text, listing
 from kernelknife.canonical import KnifeCCA
 from kernelknife.decomposition import KnifePCA
@@ -197,6 +204,8 @@ def explore_table(
     frame: Any,
     *,
     color: str | None = None,
+    group: str | None = None,
+    blocks: int | None = None,
     drop: Any = (),
     ids: Any = (),
     impute: str | None = None,
@@ -217,6 +226,11 @@ def explore_table(
         One row per observation, one column per variable.
     color : str, default=None
         Column that is left out and colors the picture.
+    group : str, default=None
+        Column that is left out, and whose equal values mark rows that belong together: they are
+        permuted together, where the components are compared with those of permuted columns.
+    blocks : int, default=None
+        Length of blocks of neighboring rows, for rows in the order of time.
     drop, ids, impute, drop_missing, dates : as in select_features
         See :func:`kernelknife.app.selection.select_features`.
     n_components, kernel, sparsity : as in KnifePCA
@@ -244,14 +258,16 @@ def explore_table(
     """
     begin = time.perf_counter()
     options = ExploreOptions(
-        color=color, drop=drop, ids=ids, impute=impute, drop_missing=drop_missing, dates=dates,
-        n_components=n_components, kernel=kernel, sparsity=sparsity, n_features=n_features,
-        random_state=random_state,
+        color=color, group=group, blocks=blocks, drop=drop, ids=ids, impute=impute,
+        drop_missing=drop_missing, dates=dates, n_components=n_components, kernel=kernel,
+        sparsity=sparsity, n_features=n_features, random_state=random_state,
     )  # fmt: skip
     left_out: ColumnOptions = options
-    if color is not None:
-        check_column(color, [str(name) for name in frame.columns])
-        left_out = replace(options, drop=(*options.drop, color))
+    roles = [name for name in (options.color, options.group) if name is not None]
+    for name in roles:
+        check_column(name, [str(column) for column in frame.columns])
+    if roles:
+        left_out = replace(options, drop=(*options.drop, *roles))
     features, rows, notes = make_features(frame, left_out)
     _check_rows(len(rows))
     encoder = TableEncoder(impute=impute)
@@ -263,11 +279,13 @@ def explore_table(
         n_features_to_select=n_features,
         feature_groups=encoder.feature_groups_,
         feature_costs=encoder.feature_costs,
+        blocks=blocks,
         random_state=random_state,
     )
     if callbacks:
         model.set_callbacks(*callbacks)
-    scores = model.fit(X).transform(X)
+    groups = None if group is None else group_labels(frame.rename(columns=str), group)[rows]
+    scores = model.fit(X, groups=groups).transform(X)
     values = None if color is None else frame.rename(columns=str)[color].to_numpy()[rows]
     return Exploration(
         model=model,
@@ -286,6 +304,8 @@ def relate_tables(
     right: Any,
     *,
     on: str | None = None,
+    group: str | None = None,
+    blocks: int | None = None,
     drop: Any = (),
     ids: Any = (),
     impute: str | None = None,
@@ -306,6 +326,12 @@ def relate_tables(
         The same rows in the same order, unless ``on`` joins them.
     on : str, default=None
         Column of both that names the rows; rows that only one of them has are left out.
+    group : str, default=None
+        Column of the first that is left out, and whose equal values mark rows that belong together:
+        they are held out and permuted together. The p-value is that of independent rows without.
+    blocks : int, default=None
+        Length of blocks of neighboring rows, for rows in the order of time; see
+        :class:`kernelknife.KnifeCCA`.
     drop, ids, impute, drop_missing, dates : see :func:`kernelknife.app.selection.select_features`
         Columns of either table.
     n_components, kernel, sparsity, hold_out : as in KnifeCCA
@@ -335,11 +361,16 @@ def relate_tables(
     """
     begin = time.perf_counter()
     options = RelateOptions(
-        on=on, drop=drop, ids=ids, impute=impute, drop_missing=drop_missing, dates=dates,
-        n_components=n_components, kernel=kernel, sparsity=sparsity, hold_out=hold_out,
-        random_state=random_state,
+        on=on, group=group, blocks=blocks, drop=drop, ids=ids, impute=impute,
+        drop_missing=drop_missing, dates=dates, n_components=n_components, kernel=kernel,
+        sparsity=sparsity, hold_out=hold_out, random_state=random_state,
     )  # fmt: skip
     left, right, notes = _aligned(left.rename(columns=str), right.rename(columns=str), on)
+    groups = None
+    if group is not None:
+        check_column(group, left.columns)
+        groups = group_labels(left, group)
+        left, right = left.drop(columns=group), right.drop(columns=group, errors="ignore")
     parts = _read_both((left, right), options)
     # Rows that are incomplete in one table are left out of both.
     kept = np.intersect1d(parts[0][1], parts[1][1])
@@ -356,11 +387,13 @@ def relate_tables(
         hold_out=hold_out,
         feature_groups=tuple(encoder.feature_groups_ for encoder in encoders),
         feature_costs=tuple(encoder.feature_costs for encoder in encoders),
+        blocks=blocks,
         random_state=random_state,
     )
     if callbacks:
         model.set_callbacks(*callbacks)
-    scores = model.fit(*tables).transform(*tables)
+    groups = None if groups is None else groups[kept]
+    scores = model.fit(*tables, groups=groups).transform(*tables)
     of_left, of_right = (
         [_ranked(encoder, w) for w in pairs]
         for encoder, pairs in zip(encoders, (model.x_weights_, model.y_weights_), strict=True)

@@ -215,6 +215,14 @@ class PathOptions:
 class ExploreOptions(ColumnOptions):
     """Arguments of :func:`kernelknife.app.exploration.explore_table`."""
 
+    group: str | None = same_as(TableOptions, "group")
+    blocks: int | None = option(
+        None,
+        "Rows in the order of time: length of blocks that are held out and permuted together.",
+        kind=int,
+        low=1,
+    )
+
     color: str | None = option(None, "Column that only colors the picture.")
     n_components: int = option(2, "Number of components.", "--components", low=1)
     kernel: Any = same_as(PathOptions, "kernel")
@@ -233,6 +241,12 @@ class RelateOptions(ColumnOptions):
     """Arguments of :func:`kernelknife.app.exploration.relate_tables`."""
 
     on: str | None = option(None, "Column of both tables that names the rows.")
+    group: str | None = same_as(
+        TableOptions,
+        "group",
+        help="Column of the first table whose equal values mark rows that belong together.",
+    )
+    blocks: int | None = same_as(ExploreOptions, "blocks")
     n_components: int = same_as(ExploreOptions, "n_components", default=1)
     kernel: Any = same_as(PathOptions, "kernel")
     sparsity: Any = same_as(

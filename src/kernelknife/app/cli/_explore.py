@@ -36,7 +36,8 @@ def explore(data, options, reading, *, report, scores, json):
         Whether to print JSON instead of a table.
     """
     check_outputs(report, scores, inputs=[data])
-    frame = read_table(data, **vars(reading), keys=options.ids)
+    texts = () if options.group is None else (options.group,)
+    frame = read_table(data, **vars(reading), texts=texts, keys=options.ids)
     with busy("looking for components"):
         found = explore_table(frame, **vars(options))
     if report is not None:
@@ -88,7 +89,7 @@ def relate(left, right, options, reading, *, report, json):
     if left == right == "-":
         raise Failure("Only one of both tables can come from standard input.")
     check_outputs(report, inputs=[left, right])
-    texts = () if options.on is None else (options.on,)
+    texts = [name for name in (options.on, options.group) if name is not None]
     frames = [read_table(data, **vars(reading), texts=texts) for data in (left, right)]
     with busy("relating the tables"):
         found = relate_tables(*frames, **vars(options))

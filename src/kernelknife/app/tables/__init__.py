@@ -10,7 +10,13 @@ a :class:`TableError` that says why and what to do.
 from kernelknife.app.tables.columns import TableError, reading_notes
 from kernelknife.app.tables.dates import expand_dates, has_dates
 from kernelknife.app.tables.encoding import TableEncoder, outside_range, unseen_levels
-from kernelknife.app.tables.making import Table, check_column, make_features, make_table
+from kernelknife.app.tables.making import (
+    Table,
+    check_column,
+    group_labels,
+    make_features,
+    make_table,
+)
 from kernelknife.app.tables.reading import check_format, read_table, table_bytes
 
 __all__ = [
@@ -20,6 +26,7 @@ __all__ = [
     "check_column",
     "check_format",
     "expand_dates",
+    "group_labels",
     "has_dates",
     "make_features",
     "make_table",

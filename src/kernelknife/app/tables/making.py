@@ -31,7 +31,7 @@ from kernelknife.app.tables.columns import (
 )
 from kernelknife.app.tables.dates import expand_dates, plan_dates
 
-__all__ = ["Table", "check_column", "make_features", "make_table"]
+__all__ = ["Table", "check_column", "group_labels", "make_features", "make_table"]
 
 MANY_COLUMNS = 12  # more names than this do not fit into a message
 MOST_SUGGESTED = 3  # suggestions for a name that is not there
@@ -117,8 +117,9 @@ def _make_table(frame, options):
     if options.drop_missing:
         frame = _without_incomplete_rows(frame, notes)
     values = frame.pop(options.target)
-    groups = None if options.group is None else _pop_groups(frame, options.group)
+    groups = None if options.group is None else group_labels(frame, options.group)
     doubts: list[str] = []
+    frame = frame.drop(columns=[options.group] if options.group is not None else [])
     frame = _usable_columns(frame, options.impute, notes, doubts)
     if is_text(values):
         check_number_marks(options.target, values.astype(str))
@@ -365,9 +366,16 @@ def _without_incomplete_rows(frame, notes):
     return frame[complete]
 
 
-def _pop_groups(frame, group):
-    """Take the groups out of the frame and return them as texts."""
-    labels = frame.pop(group)
+def group_labels(frame, group):
+    """Return the groups of the rows as texts; a row without one is refused.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    group : str
+        Name of the column.
+    """
+    labels = frame[group]
     n_missing = int(labels.isna().sum())
     if n_missing:
         raise TableError(
