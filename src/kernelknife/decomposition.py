@@ -108,6 +108,8 @@ class KnifePCA(TableTransformer):
     gap_ : ndarray of shape (n_supports, 3)
         For ``sparsity="auto"``: number of columns, lead in explained variance over permuted
         columns, and its standard deviation over the permutations, along the path.
+    beyond_chance_ : bool
+        For ``sparsity="auto"``: whether the columns share more than independent columns would.
     path_ : PathResult
         For ``sparsity="auto"`` and for ``n_features_to_select``: the whole path.
     sparsity_ : float
@@ -268,14 +270,14 @@ class KnifePCA(TableTransformer):
         self.explained_variance_ = components.eigenvalues / (found.setup.problem.n_rows - 1)
         self.explained_variance_ratio_ = components.eigenvalues / components.total
         self.n_components_ = n_found
-        for name in ("path_", "gap_"):  # of an earlier fit
+        for name in ("path_", "gap_", "beyond_chance_"):  # of an earlier fit
             self.__dict__.pop(name, None)
         if found.trace is not None:
             result_at = partial(components_at, k=self.n_components)
             model_at = partial(fitted_at, clone(self), result_at)
             self.path_ = PathResult.from_trace(found.setup, found.trace, model_at)
         if found.gaps is not None:
-            self.gap_ = found.gaps
+            self.gap_, self.beyond_chance_ = found.gaps, not found.chance
         return self
 
     # -- scores -----------------------------------------------------------------------

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from kernelknife.app.exploration import explore_table, relate_tables
+from kernelknife.app.report import build_exploration, build_relation
 from kernelknife.app.tables import TableError
 
 
@@ -131,3 +132,50 @@ def test_keys_join_as_texts_and_rows_without_one_are_left_out():
     found = relate_tables(left, right, on="key")
     assert found.n_rows == 20
     assert any("2 rows without a value of key" in note for note in found.notes)
+
+
+def test_columns_of_noise_are_not_said_to_go_together():
+    """Of five genes named as going with a protein, four were noise."""
+    rng = np.random.default_rng(0)
+    genes = pd.DataFrame(rng.normal(size=(110, 30)), columns=[f"g{i}" for i in range(30)])
+    proteins = pd.DataFrame(rng.normal(size=(110, 12)), columns=[f"p{i}" for i in range(12)])
+    proteins["p7"] = genes["g9"] + 0.5 * rng.normal(size=110)
+    found = relate_tables(genes, proteins)
+    assert found.sure
+    stable = [[name for name, tier in found.tiers(k).items() if tier == "stable"] for k in (0, 1)]
+    assert stable == [["g9"], ["p7"]]
+    assert "<b>g9</b> of the first table and <b>p7</b> of the second" in build_relation(found)
+    noise = relate_tables(genes, proteins.drop(columns="p7"))
+    assert not noise.sure
+    assert noise.tiers(0) == noise.tiers(1) == {}
+    assert 'class="tier' not in build_relation(noise)
+
+
+def test_columns_of_an_exploration_have_tiers_beyond_chance_alone(heaps):
+    noise = heaps[["a", "c", "e", "f"]]
+    with pytest.warns(UserWarning, match="share no component"):
+        found = explore_table(noise)
+    assert not found.sure
+    assert found.tiers == {}
+    page = build_exploration(found)
+    assert "Nothing beyond chance" in page
+    assert 'class="tier' not in page
+    heap = explore_table(heaps, ids=["name"], color="heap", n_components=1)
+    assert {name for name, tier in heap.tiers.items() if tier == "stable"} == {"b", "d", "kind"}
+    assert heap.to_json()["finding"]
+
+
+def test_rows_of_groups_and_series_are_permuted_together():
+    rng = np.random.default_rng(3)
+    walks = np.cumsum(rng.normal(size=(100, 6)), axis=0)
+    left = pd.DataFrame(walks[:, :3], columns=list("abc"))
+    right = pd.DataFrame(walks[:, 3:], columns=list("xyz"))
+    assert relate_tables(left, right).sure
+    assert not relate_tables(left, right, blocks=5).sure
+    groups = np.repeat(rng.normal(size=(20, 6)), 5, axis=0) + 0.3 * rng.normal(size=(100, 6))
+    grouped = pd.DataFrame(groups, columns=list("abcxyz"))
+    grouped["who"] = np.repeat([f"p{i}" for i in range(20)], 5)
+    with pytest.warns(UserWarning, match="share no component"):
+        explore_table(grouped, group="who")
+    related = relate_tables(grouped[["a", "b", "c", "who"]], grouped[["x", "y", "z"]], group="who")
+    assert not related.sure

@@ -5,8 +5,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from kernelknife._utils.versions import versions
+from kernelknife.app.half_samples import column_frequencies, column_tiers
 from kernelknife.app.messages import Hint
 from kernelknife.app.options import ColumnOptions, ExploreOptions, RelateOptions
 from kernelknife.app.tables import (
@@ -62,6 +64,8 @@ class Exploration(UnlabeledResult):
         Scores of the rows.
     weights : dict of str to float
         Weight of every column of the table, the largest first.
+    frequencies : dict of str to float
+        Share of random half-samples of the rows in which a column has a weight.
     color : ndarray or None
         Value of the column that a picture is colored by, for every row.
     notes : tuple of str
@@ -87,12 +91,26 @@ class Exploration(UnlabeledResult):
     encoder: TableEncoder = field(repr=False)
     scores: np.ndarray = field(repr=False)
     weights: dict[str, float]
+    frequencies: dict[str, float] = field(repr=False)
     color: np.ndarray | None = field(repr=False)
 
     @property
     def selected(self) -> list[str]:
         """Names of the columns with a weight, the heaviest first."""
         return [name for name, weight in self.weights.items() if weight > 0]
+
+    @property
+    def sure(self) -> bool:
+        """Whether the columns share more than independent columns would, as far as it was tested.
+
+        It is tested where the penalty is chosen automatically.
+        """
+        return bool(getattr(self.model, "beyond_chance_", False))
+
+    @property
+    def tiers(self) -> dict[str, str]:
+        """How sure the columns are, by their share of the half-samples; none without a finding."""
+        return column_tiers(self.weights, self.frequencies) if self.sure else {}
 
     def to_json(self) -> dict[str, Any]:
         """Return the answer as plain data.
@@ -105,6 +123,9 @@ class Exploration(UnlabeledResult):
         model = self.model
         return {
             "selected": self.selected,
+            "finding": self.sure,
+            "tiers": self.tiers,
+            "frequencies": self.frequencies,
             "weights": self.weights,
             "explained_variance_ratio": model.explained_variance_ratio_.tolist(),
             "sparsity": model.sparsity_,
@@ -125,6 +146,8 @@ class Relation(UnlabeledResult):
         Scores of the rows, one array per table.
     weights : pair of list of dict
         For each table and each pair of scores the weight of every column, the largest first.
+    frequencies : pair of dict
+        For each table the share of random half-samples in which a column is part of a pair.
     n_rows : int
         Number of rows that both tables have.
     notes : tuple of str
@@ -151,6 +174,7 @@ class Relation(UnlabeledResult):
     model: KnifeCCA
     scores: tuple[np.ndarray, np.ndarray] = field(repr=False)
     weights: tuple[list[dict[str, float]], list[dict[str, float]]]
+    frequencies: tuple[dict[str, float], dict[str, float]] = field(repr=False)
     n_rows: int
 
     def selected(self, table: int, component: int = 0) -> list[str]:
@@ -177,6 +201,26 @@ class Relation(UnlabeledResult):
         chances = getattr(self.model, "p_values_", None)
         return chances is not None and bool(chances[0] < 0.05)
 
+    def tiers(self, table: int, component: int = 0) -> dict[str, str]:
+        """Return how sure the columns of a pair are, by their share of the half-samples.
+
+        Parameters
+        ----------
+        table : {0, 1}
+            The first or the second table.
+        component : int, default=0
+            Number of the pair.
+
+        Returns
+        -------
+        dict of str to str
+            Empty where the pair does not hold on held-out rows at the 5 % level.
+        """
+        chances = getattr(self.model, "p_values_", None)
+        if chances is None or chances[component] >= 0.05:
+            return {}
+        return column_tiers(self.weights[table][component], self.frequencies[table])
+
     def to_json(self) -> dict[str, Any]:
         """Return the answer as plain data.
 
@@ -191,13 +235,20 @@ class Relation(UnlabeledResult):
             pair = {
                 "selected": [self.selected(0, i), self.selected(1, i)],
                 "weights": [self.weights[0][i], self.weights[1][i]],
+                "tiers": [self.tiers(0, i), self.tiers(1, i)],
                 "correlation": float(correlation),
             }
             if hasattr(model, "p_values_"):
                 pair["held_out_correlation"] = float(model.held_out_correlations_[i])
                 pair["p_value"] = float(model.p_values_[i])
             pairs.append(pair)
-        return {"pairs": pairs, "rows": self.n_rows, "notes": list(self.notes)}
+        return {
+            "pairs": pairs,
+            "finding": self.sure,
+            "frequencies": list(self.frequencies),
+            "rows": self.n_rows,
+            "notes": list(self.notes),
+        }
 
 
 def explore_table(
@@ -286,12 +337,21 @@ def explore_table(
         model.set_callbacks(*callbacks)
     groups = None if group is None else group_labels(frame.rename(columns=str), group)[rows]
     scores = model.fit(X, groups=groups).transform(X)
+    frequencies = np.zeros(X.shape[1])
+    if getattr(model, "beyond_chance_", False):
+
+        def of_rows(some: np.ndarray, of_groups: Any) -> np.ndarray:
+            again = clone(model).set_params(blocks=None).fit(X[some], groups=of_groups)
+            return np.asarray(again.weights_ * again.beyond_chance_)
+
+        frequencies = column_frequencies(of_rows, len(X), groups, blocks, random_state)
     values = None if color is None else frame.rename(columns=str)[color].to_numpy()[rows]
     return Exploration(
         model=model,
         encoder=encoder,
         scores=scores,
         weights=_ranked(encoder, model.weights_),
+        frequencies=_ranked(encoder, frequencies),
         color=values,
         notes=notes,
         settings=options,
@@ -394,6 +454,18 @@ def relate_tables(
         model.set_callbacks(*callbacks)
     groups = None if groups is None else groups[kept]
     scores = model.fit(*tables, groups=groups).transform(*tables)
+    both, n_left = np.zeros(sum(table.shape[1] for table in tables)), model.n_features_in_
+    if bool((getattr(model, "p_values_", np.ones(1)) < 0.05).any()):
+
+        def of_rows(some: np.ndarray, of_groups: Any) -> np.ndarray:
+            share = 1.0 if isinstance(sparsity, str) else len(some) / len(kept)
+            again = clone(model).set_params(hold_out=0.0, blocks=None)
+            if share < 1.0:
+                again.set_params(sparsity=share * sparsity)
+            again.fit(*(table[some] for table in tables))
+            return np.hstack([again.x_weights_, again.y_weights_]).max(axis=0)
+
+        both = column_frequencies(of_rows, len(kept), groups, blocks, random_state)
     of_left, of_right = (
         [_ranked(encoder, w) for w in pairs]
         for encoder, pairs in zip(encoders, (model.x_weights_, model.y_weights_), strict=True)
@@ -402,6 +474,7 @@ def relate_tables(
         model=model,
         scores=scores,
         weights=(of_left, of_right),
+        frequencies=(_ranked(encoders[0], both[:n_left]), _ranked(encoders[1], both[n_left:])),
         n_rows=len(kept),
         notes=tuple(dict.fromkeys([*notes, *parts[0][2], *parts[1][2]])),
         settings=options,

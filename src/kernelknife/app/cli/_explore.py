@@ -60,13 +60,36 @@ def _print_columns(found):
     """Print the columns that carry the components, and what the components explain."""
     for note in found.notes:
         print_note(note)
-    out.print(f"{len(found.selected)} of {len(found.weights)} columns carry the components\n")
-    rows = [(name, number(found.weights[name])) for name in found.selected]
-    print_table(("column", "weight"), rows, numeric=(1,))
+    if not getattr(found.model, "beyond_chance_", True):
+        out.print("Nothing beyond chance: independent columns could show as much.\n")
+    else:
+        out.print(f"{len(found.selected)} of {len(found.weights)} columns carry the components\n")
+    _print_weights([(None, found.weights, found.tiers)])
     out.print()
     shares = found.model.explained_variance_ratio_
     rows = [(i + 1, f"{100 * share:.1f} %") for i, share in enumerate(shares)]
     print_table(("component", "of the variance"), rows, numeric=(0, 1))
+
+
+def _print_weights(tables):
+    """Print the columns with a weight, and how sure they are where there is a finding.
+
+    ``tables`` are names of tables, None for a single one, with weights and tiers of their columns.
+    """
+    first = ["table"] if tables[0][0] is not None else []
+    sure = ["how sure"] if any(tiers for _, _, tiers in tables) else []
+    rows = [
+        [
+            *([source] if first else []),
+            name,
+            number(weight),
+            *([tiers.get(name, "")] if sure else []),
+        ]
+        for source, weights, tiers in tables
+        for name, weight in weights.items()
+        if weight > 0
+    ]
+    print_table([*first, "column", "weight", *sure], rows, numeric=(len(first) + 1,))
 
 
 def relate(left, right, options, reading, *, report, json):
@@ -109,13 +132,10 @@ def _print_pairs(found, names):
     for note in found.notes:
         print_note(note)
     model = found.model
+    if not found.sure:
+        out.print("No sure finding: independent tables could show as much. The best guess:\n")
     for i in range(len(model.correlations_)):
-        rows = [
-            (source, name, number(found.weights[k][i][name]))
-            for k, source in enumerate(names)
-            for name in found.selected(k, i)
-        ]
-        print_table(("table", "column", "weight"), rows, numeric=(2,))
+        _print_weights([(names[k], found.weights[k][i], found.tiers(k, i)) for k in (0, 1)])
         out.print()
     none = [None] * len(model.correlations_)  # where no rows were held out
     held_out = getattr(model, "held_out_correlations_", none)
@@ -126,5 +146,8 @@ def _print_pairs(found, names):
     ]
     header = ("pair", "correlation", "on held-out rows", "p-value")
     print_table(header, lines, numeric=(0, 1, 2, 3))
-    if not found.sure:
-        out.print("\nNo sure finding: independent tables could show as much.")
+    if found.settings.group is None and found.settings.blocks is None:
+        out.print(
+            "\nThe p-value is that of independent rows: for those of a series or of groups use "
+            "--blocks or --group."
+        )

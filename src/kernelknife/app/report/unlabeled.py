@@ -11,7 +11,7 @@ from kernelknife._utils.messages import number
 from kernelknife.app.exploration import Exploration, Relation, UnlabeledResult
 from kernelknife.app.messages import as_code, in_python
 from kernelknife.app.options import as_arguments, in_command
-from kernelknife.app.report.elements import figure, percent, shorten
+from kernelknife.app.report.elements import figure, percent, shorten, tier_pill
 from kernelknife.app.report.page import html_page
 from kernelknife.app.report.paths import path_piece
 from kernelknife.app.report.pieces import target_kinds
@@ -103,8 +103,11 @@ def build_exploration(
         f"found = explore_table({', '.join(['frame', *as_arguments(exploration.settings)])})\n"
         "found.selected\n"
     )
+    lead = _sentence(exploration.selected, "carry the components")
+    if not getattr(model, "beyond_chance_", True):
+        lead = "Nothing beyond chance: independent columns could share as much."
     body = _body(
-        _sentence(exploration.selected, "carry the components"),
+        lead,
         [(f"{len(exploration.selected)} of {n_columns}", "columns carry them"), *explained],
         _exploration_sections(exploration),
         terms,
@@ -118,7 +121,10 @@ def _exploration_sections(exploration: Exploration) -> list[tuple[str, str]]:
     model = exploration.model
     sections = [
         ("The rows by their components", _scores_chart(exploration)),
-        ("The columns", f"<p>{ABOUT_WEIGHTS}</p>{_weights_table(exploration.weights)}"),
+        (
+            "The columns",
+            f"<p>{ABOUT_WEIGHTS}</p>{_weights_table(exploration.weights, exploration.tiers)}",
+        ),
     ]
     if hasattr(model, "gap_"):
         sections.append(("How many columns", f"<p>{ABOUT_GAP}</p>{_gap_chart(model.gap_)}"))
@@ -172,7 +178,9 @@ def build_relation(
     sections = []
     for i in range(len(correlations)):
         tables = "".join(
-            f"<h3>{escape(names[k])}</h3>{_weights_table(relation.weights[k][i])}" for k in (0, 1)
+            f"<h3>{escape(names[k])}</h3>"
+            f"{_weights_table(relation.weights[k][i], relation.tiers(k, i))}"
+            for k in (0, 1)
         )
         heading = "The pair of scores" if len(correlations) == 1 else f"Pair {i + 1}"
         chart = _pair_chart(relation, names, i)
@@ -203,11 +211,23 @@ def build_relation(
             (number(float(model.p_values_[0])), "p-value: chance of as much without a relation"),
             *cards,
         ]
-    left, right = (_listed(relation.selected(k)) for k in (0, 1))
-    lead = f"{left} of {escape(names[0])} and {right} of {escape(names[1])} go together."
-    if not relation.sure:
-        lead = f"No sure finding. The best guess: {lead}"
+    lead = _lead_of_relation(relation, names)
     return html_page("What two tables have in common", _body(lead, cards, sections, terms, code))
+
+
+def _lead_of_relation(relation: Relation, names: tuple[str, str]) -> str:
+    """Return the answer in a sentence, which claims stable columns alone."""
+    tiers = [relation.tiers(k) for k in (0, 1)]
+    stable = [[name for name, tier in mine.items() if tier == "stable"] for mine in tiers]
+    sure = relation.sure and all(stable)
+    claimed = stable if sure else [relation.selected(k) for k in (0, 1)]
+    left, right = map(_listed, claimed)
+    lead = f"{left} of {escape(names[0])} and {right} of {escape(names[1])} go together."
+    if sure:
+        return lead
+    if relation.sure:
+        return f"The tables go together, but which columns do is not sure. The best guess: {lead}"
+    return f"No sure finding. The best guess: {lead}"
 
 
 def _notes(result: UnlabeledResult, command: bool) -> str:
@@ -244,8 +264,8 @@ def _sentence(names: list[str], verb: str) -> str:
     return f"{count} {verb}: {_listed(names)}."
 
 
-def _weights_table(weights: dict[str, float]) -> str:
-    """Return the table of columns, those with a weight first."""
+def _weights_table(weights: dict[str, float], tiers: dict[str, str]) -> str:
+    """Return the table of columns, those with a weight first; tiers where there is a finding."""
     shown = list(weights.items())[:MOST_ROWS]
     rows = []
     for name, weight in shown:
@@ -253,14 +273,17 @@ def _weights_table(weights: dict[str, float]) -> str:
         bar = f'<span class="bar" style="width:{100 * min(weight, 1.0):.1f}%"></span>'
         rows.append(
             f'<tr{kind}><th scope="row">{escape(name)}</th><td class="weight">'
-            f'<span class="track">{bar}</span> {number(weight)}</td></tr>'
+            f'<span class="track">{bar}</span> {number(weight)}</td>'
+            + (f"<td>{tier_pill(tiers.get(name, ''))}</td>" if tiers else "")
+            + "</tr>"
         )
     n_hidden = len(weights) - len(shown)
+    sure = '<th scope="col">how sure</th>' if tiers else ""
     note = f"<p>{n_hidden} more columns are not shown.</p>" if n_hidden else ""
     return (
         '<div class="scroll" tabindex="0" role="group" aria-label="Table of columns"><table>'
-        '<thead><tr><th scope="col">column</th><th scope="col">weight</th></tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table></div>{note}"
+        '<thead><tr><th scope="col">column</th><th scope="col">weight</th>'
+        f"{sure}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>{note}"
     )
 
 
