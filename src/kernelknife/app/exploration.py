@@ -25,6 +25,7 @@ from kernelknife.decomposition import KnifePCA
 
 __all__ = ["Exploration", "Relation", "UnlabeledResult", "explore_table", "relate_tables"]
 
+LEVEL = 0.05  # of the p-value of a finding
 FEWEST_ROWS = 10  # fewer rows show nothing but themselves
 
 
@@ -199,7 +200,7 @@ class Relation(UnlabeledResult):
     def sure(self) -> bool:
         """Whether the first correlation holds on rows that were held out, at the 5 % level."""
         chances = getattr(self.model, "p_values_", None)
-        return chances is not None and bool(chances[0] < 0.05)
+        return chances is not None and bool(chances[0] < LEVEL)
 
     def tiers(self, table: int, component: int = 0) -> dict[str, str]:
         """Return how sure the columns of a pair are, by their share of the half-samples.
@@ -217,7 +218,7 @@ class Relation(UnlabeledResult):
             Empty where the pair does not hold on held-out rows at the 5 % level.
         """
         chances = getattr(self.model, "p_values_", None)
-        if chances is None or chances[component] >= 0.05:
+        if chances is None or chances[component] >= LEVEL:
             return {}
         return column_tiers(self.weights[table][component], self.frequencies[table])
 
@@ -337,14 +338,7 @@ def explore_table(
         model.set_callbacks(*callbacks)
     groups = None if group is None else group_labels(frame.rename(columns=str), group)[rows]
     scores = model.fit(X, groups=groups).transform(X)
-    frequencies = np.zeros(X.shape[1])
-    if getattr(model, "beyond_chance_", False):
-
-        def of_rows(some: np.ndarray, of_groups: Any) -> np.ndarray:
-            again = clone(model).set_params(blocks=None).fit(X[some], groups=of_groups)
-            return np.asarray(again.weights_ * again.beyond_chance_)
-
-        frequencies = column_frequencies(of_rows, len(X), groups, blocks, random_state)
+    frequencies = _component_frequencies(model, X, groups, options)
     values = None if color is None else frame.rename(columns=str)[color].to_numpy()[rows]
     return Exploration(
         model=model,
@@ -454,18 +448,7 @@ def relate_tables(
         model.set_callbacks(*callbacks)
     groups = None if groups is None else groups[kept]
     scores = model.fit(*tables, groups=groups).transform(*tables)
-    both, n_left = np.zeros(sum(table.shape[1] for table in tables)), model.n_features_in_
-    if bool((getattr(model, "p_values_", np.ones(1)) < 0.05).any()):
-
-        def of_rows(some: np.ndarray, of_groups: Any) -> np.ndarray:
-            share = 1.0 if isinstance(sparsity, str) else len(some) / len(kept)
-            again = clone(model).set_params(hold_out=0.0, blocks=None)
-            if share < 1.0:
-                again.set_params(sparsity=share * sparsity)
-            again.fit(*(table[some] for table in tables))
-            return np.hstack([again.x_weights_, again.y_weights_]).max(axis=0)
-
-        both = column_frequencies(of_rows, len(kept), groups, blocks, random_state)
+    of_columns = _pair_frequencies(model, tables, groups, options)
     of_left, of_right = (
         [_ranked(encoder, w) for w in pairs]
         for encoder, pairs in zip(encoders, (model.x_weights_, model.y_weights_), strict=True)
@@ -474,12 +457,45 @@ def relate_tables(
         model=model,
         scores=scores,
         weights=(of_left, of_right),
-        frequencies=(_ranked(encoders[0], both[:n_left]), _ranked(encoders[1], both[n_left:])),
+        frequencies=(_ranked(encoders[0], of_columns[0]), _ranked(encoders[1], of_columns[1])),
         n_rows=len(kept),
         notes=tuple(dict.fromkeys([*notes, *parts[0][2], *parts[1][2]])),
         settings=options,
         seconds=time.perf_counter() - begin,
     )
+
+
+def _component_frequencies(
+    model: KnifePCA, X: np.ndarray, groups: Any, options: ExploreOptions
+) -> np.ndarray:
+    """Return the share of half-samples in which each column carries components beyond chance."""
+    if not getattr(model, "beyond_chance_", False):
+        return np.zeros(X.shape[1])
+
+    def of_rows(rows: np.ndarray, of_groups: Any) -> np.ndarray:
+        again = clone(model).set_params(blocks=None).fit(X[rows], groups=of_groups)
+        return np.asarray(again.weights_ * again.beyond_chance_)
+
+    return column_frequencies(of_rows, len(X), groups, options.blocks, options.random_state)
+
+
+def _pair_frequencies(
+    model: KnifeCCA, tables: list[np.ndarray], groups: Any, options: RelateOptions
+) -> list[np.ndarray]:
+    """Return the share of half-samples in which each column of both tables is part of a pair."""
+    n, n_left = len(tables[0]), model.n_features_in_
+    if not (getattr(model, "p_values_", np.ones(1)) < LEVEL).any():
+        return [np.zeros(table.shape[1]) for table in tables]
+    again = clone(model).set_params(hold_out=0.0, blocks=None)
+
+    def of_rows(rows: np.ndarray, of_groups: Any) -> np.ndarray:
+        if not isinstance(options.sparsity, str):
+            again.set_params(sparsity=options.sparsity * len(rows) / n)
+        again.fit(*(table[rows] for table in tables))
+        return np.hstack([again.x_weights_, again.y_weights_]).max(axis=0)
+
+    both = column_frequencies(of_rows, n, groups, options.blocks, options.random_state)
+    return [both[:n_left], both[n_left:]]
 
 
 def _read_both(frames: tuple[Any, Any], options: RelateOptions) -> list[tuple[Any, Any, Any]]:
