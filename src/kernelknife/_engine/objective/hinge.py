@@ -63,7 +63,14 @@ def relative_gap(
 
 
 def _by_svc(K: np.ndarray, y: np.ndarray, s: np.ndarray, alpha: float) -> tuple[np.ndarray, float]:
-    svm = SVC(C=0.5 / alpha, kernel="precomputed", tol=SVC_TOL, cache_size=500, max_iter=SVC_STEPS)
+    svm = SVC(
+        C=0.5 / alpha,
+        kernel="precomputed",
+        tol=SVC_TOL,
+        cache_size=500,
+        max_iter=SVC_STEPS,
+        random_state=0,  # otherwise it draws a seed from NumPy's global generator
+    )
     with warnings.catch_warnings():
         # The duality gap shows whether it went far enough.
         warnings.simplefilter("ignore", ConvergenceWarning)
