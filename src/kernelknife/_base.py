@@ -36,6 +36,7 @@ from kernelknife.inspection.effects import (
     EffectTable,
     decompose,
     evaluate_effect,
+    part_names,
     rank_effects,
 )
 
@@ -177,6 +178,7 @@ class SelectedFeatures:
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]  # of scikit-learn's mixin
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.missing != "error"  # type: ignore[attr-defined]
         return tags
 
 
@@ -187,6 +189,7 @@ class KernelPredictor(CallbackSupportMixin, SelectedFeatures, SelectorMixin, Bas
     n_features_in_: int
     memory_budget: float
     standardize: bool
+    missing: str
     _model: Model
 
     def _set_fitted(self, result: FitResult) -> Self:
@@ -259,7 +262,8 @@ class KernelPredictor(CallbackSupportMixin, SelectedFeatures, SelectorMixin, Bas
         ----------
         *columns : str or int
             A selected column, by name (``"x3"`` where the data had no names) or index, or two of
-            them (three, with ``Anova(order=3)``) for what they do together.
+            them (three, with ``Anova(order=3)``) for what they do together. "x3 is missing" is
+            what a gap in that column does.
 
         Returns
         -------
@@ -290,9 +294,9 @@ class KernelPredictor(CallbackSupportMixin, SelectedFeatures, SelectorMixin, Bas
         model, names = self._model, self._column_names()
         constant, effects = decompose(model, model.columns.take(sample.X))
         scale, center = model.targets.scale, model.targets.center
+        words = part_names(model, names)
         named = {
-            tuple(str(names[model.columns.index[j]]) for j in chosen): values * scale
-            for chosen, values in effects.items()
+            tuple(words[j] for j in chosen): values * scale for chosen, values in effects.items()
         }
         return constant * scale + center, named
 
@@ -317,7 +321,10 @@ class KernelPredictor(CallbackSupportMixin, SelectedFeatures, SelectorMixin, Bas
         sample, _ = rows.load()
         kernel = self._model.kernel
         columns, _ = measure_columns(
-            rows, standardize=self.standardize, center=kernel.translation_invariant
+            rows,
+            standardize=self.standardize,
+            center=kernel.translation_invariant,
+            missing=self.missing,
         )
         Z = columns.take(sample.X)
         before = kernel(Z, Z, np.full(Z.shape[1], 0.5 / Z.shape[1]))

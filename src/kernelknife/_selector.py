@@ -125,4 +125,5 @@ class ErrorRateSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = getattr(self.estimator, "missing", None) != "error"
         return tags

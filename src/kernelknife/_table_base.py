@@ -70,6 +70,7 @@ class TableTransformer(
 
     weights_: np.ndarray
     n_features_in_: int
+    missing: str
     _model: Model
 
     def _set_fitted(self, found: Any) -> Self:
@@ -86,6 +87,11 @@ class TableTransformer(
             self.feature_names_in_ = setup.data.rows.names
         self._model = found.model
         return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing != "error"
+        return tags
 
     def get_support(self, indices: bool = False) -> np.ndarray:
         """Return which columns have a weight.

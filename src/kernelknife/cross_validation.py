@@ -120,6 +120,7 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         start="auto",
         n_starts=0,
         standardize=True,
+        missing="indicator",
         fit_intercept=True,
         feature_groups=None,
         feature_costs=None,
@@ -148,6 +149,7 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         self.start = start
         self.n_starts = n_starts
         self.standardize = standardize
+        self.missing = missing
         self.fit_intercept = fit_intercept
         self.feature_groups = feature_groups
         self.feature_costs = feature_costs
@@ -384,7 +386,7 @@ class KnifeRegressorCV(RegressorMixin, _BaseKnifeCV):
         at about as many more searches as there are folds.
     class_weight : None
         For :class:`KnifeClassifierCV` only; a regressor refuses everything else.
-    solver, start, n_starts, standardize, fit_intercept : as in KnifeRegressor
+    solver, start, n_starts, standardize, missing, fit_intercept : as in KnifeRegressor
         See :class:`KnifeRegressor`.
     feature_groups, feature_costs : as in KnifeRegressor
         See :class:`KnifeRegressor`.
@@ -509,7 +511,7 @@ class KnifeClassifierCV(ClassifierMixin, _BaseKnifeCV):
     class_weight : as in KnifeClassifier
         See :class:`KnifeClassifier`. With "balanced", ``scoring="balanced_accuracy"`` chooses in
         the same spirit.
-    solver, start, n_starts, standardize, fit_intercept : as in KnifeRegressor
+    solver, start, n_starts, standardize, missing, fit_intercept : as in KnifeRegressor
         See :class:`KnifeRegressor`.
     feature_groups, feature_costs : as in KnifeRegressor
         See :class:`KnifeRegressor`.

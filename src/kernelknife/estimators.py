@@ -36,6 +36,7 @@ class _BaseKnife(KernelPredictor, ABC):
         start: Any = "auto",
         n_starts: int = 0,
         standardize: bool = True,
+        missing: str = "indicator",
         fit_intercept: bool = True,
         feature_groups: Any = None,
         feature_costs: Any = None,
@@ -60,6 +61,7 @@ class _BaseKnife(KernelPredictor, ABC):
         self.start = start
         self.n_starts = n_starts
         self.standardize = standardize
+        self.missing = missing
         self.fit_intercept = fit_intercept
         self.feature_groups = feature_groups
         self.feature_costs = feature_costs
@@ -202,6 +204,12 @@ class KnifeRegressor(RegressorMixin, _BaseKnife):
         Random starts to add.
     standardize : bool, default=True
         Standardize the columns of X, and y, so that units do not matter.
+    missing : {"indicator", "mean", "error"}, default="indicator"
+        What becomes of gaps in X (NaN, None, ``pandas.NA``). "indicator" puts the mean in their
+        place and an indicator beside it, which has the weight of the column: a gap may then mean
+        something. A column without gaps in training has no indicator, and a gap in a later row is
+        the mean there. "mean" never has an indicator, and "error" refuses gaps. What is needed is
+        learned from the training rows, inside every fold. Infinite values are always refused.
     fit_intercept : bool, default=True
         Whether the model has a constant that is not penalized.
     feature_groups : array-like of shape (n_features,), dict, "correlated" or \
@@ -324,7 +332,7 @@ class KnifeClassifier(ClassifierMixin, _BaseKnife):
         ``sample_weight``.
     solver, start, n_starts : as in KnifeRegressor
         See :class:`KnifeRegressor`.
-    standardize, fit_intercept, feature_groups, feature_costs : as in KnifeRegressor
+    standardize, missing, fit_intercept, feature_groups, feature_costs : as in KnifeRegressor
         See :class:`KnifeRegressor`.
     n_centers, centers, refresh_centers, memory_budget : as in KnifeRegressor
         See :class:`KnifeRegressor`.

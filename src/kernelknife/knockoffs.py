@@ -11,6 +11,7 @@ from kernelknife._error_rates import (
     derandomized_e_values,
     draw_statistics,
     e_bh_q_values,
+    fill_at_random,
     find_copies,
     knockoff_threshold,
     select_by_e_values,
@@ -212,14 +213,14 @@ class KnifeKnockoffs(ErrorRateSelector):
         with root_progress(self, "knockoffs", self.n_draws) as progress:
             for rows, n_draws, own_seed in parts:
                 sampler = KnockoffSampler.of_table(
-                    X[rows],
+                    fill_at_random(X[rows]),
                     method=self.method,
                     copula=self.marginals != "gaussian" and self.covariance is None,
                     covariance=covariance,
                     seed=own_seed,
                 )
                 found = draw_statistics(
-                    replace(table.spec, feature_costs=table.data.costs),
+                    replace(table.spec, feature_costs=table.data.costs, missing="mean"),
                     X[rows],
                     table.y[rows],
                     sampler,
@@ -268,6 +269,12 @@ class KnifeKnockoffs(ErrorRateSelector):
             warn(
                 f"The covariance of {p} columns is estimated from {n} rows: the false discovery "
                 "rate is approximate at best. KnifeStability needs no covariance.",
+            )
+        alike = np.flatnonzero(np.nanstd(table.X[:, table.varying], axis=0) == 0)
+        if len(alike):
+            raise ValueError(
+                f"Column {table.name(table.varying[alike[0]])} has one value beside its gaps, and "
+                "knockoffs are of values: leave it out, or make it a column of zeros and ones."
             )
         copies = find_copies(table.X, table.varying)
         if copies is not None:

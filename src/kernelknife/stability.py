@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from kernelknife._engine.data import filled
 from kernelknife._error_rates import (
     ASSUMPTIONS,
     choose_votes,
@@ -242,7 +243,7 @@ class KnifeStability(ErrorRateSelector):
                 )
             labels = table.data.grouping.labels
         elif self.cluster_correlation is not None:
-            labels[varying] = cluster_columns(X[:, varying], self.cluster_correlation)
+            labels[varying] = cluster_columns(filled(X[:, varying]), self.cluster_correlation)
         units = np.full(X.shape[1], -1)
         units[varying] = np.unique(labels[varying], return_inverse=True)[1]
         copies = find_copies(X, varying)

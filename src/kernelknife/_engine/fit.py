@@ -168,6 +168,7 @@ def prepare_data(spec: FitSpec, rows: Rows) -> TrainingData:
         spec.kernel,
         spec.loss,
         standardize=spec.standardize,
+        missing=spec.missing,
         feature_groups=spec.feature_groups,
         feature_costs=spec.feature_costs,
         adjust_for=spec.adjust_for,

@@ -103,11 +103,13 @@ class Model:
         """Return ``after(scores)`` of a block of a user's rows, all columns of it."""
         if isinstance(X, np.ndarray):
             X = np.asarray(X, dtype=float)
-            check_finite(X, names)
+            check_finite(X, names, refuses_gaps=self.columns.refuses_gaps)
         else:
             xp = namespace(X)
-            if not bool(xp.all(xp.isfinite(X))):
-                raise ValueError("Input X contains NaN or infinity. Drop or impute them first.")
+            if bool(xp.any(xp.isinf(X))):
+                raise ValueError("Input X contains infinity: replace it, or make it NaN.")
+            if self.columns.refuses_gaps and bool(xp.any(xp.isnan(X))):
+                raise ValueError("Input X contains NaN. Drop or impute them first.")
         Z = self.columns.take(X)
         K = self.kernel(Z, like(self.vectors, Z), like(self.v, Z))
         scores = K @ like(self.coef, K) + like(self.intercept, K)

@@ -29,6 +29,7 @@ from kernelknife._error_rates.sampler import (
     GaussianKnockoffs,
     KnockoffSampler,
     distribution_given_sample,
+    fill_at_random,
     least_reconstructable,
 )
 from kernelknife._error_rates.statistics import draw_statistics, path_statistics
@@ -46,6 +47,7 @@ __all__ = [
     "draw_statistics",
     "e_bh_q_values",
     "error_bound",
+    "fill_at_random",
     "find_copies",
     "integrated_q_values",
     "knockoff_threshold",

@@ -34,6 +34,7 @@ __all__ = [
     "KnockoffSampler",
     "distribution_given_sample",
     "equicorrelated",
+    "fill_at_random",
     "least_reconstructable",
     "normal_scores",
     "shrunk_correlation",
@@ -242,6 +243,17 @@ def normal_scores(X: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     for j in range(X.shape[1]):
         scores[np.lexsort((rng.random(n), X[:, j])), j] = places
     return scores
+
+
+def fill_at_random(X: np.ndarray, seed: int = 0) -> np.ndarray:
+    """Return columns with values of their own, drawn at random, in the place of gaps."""
+    gap = np.isnan(X)
+    if not gap.any():
+        return X
+    rng, result = np.random.default_rng(seed), X.copy()
+    for j in np.flatnonzero(gap.any(axis=0)):
+        result[gap[:, j], j] = rng.choice(X[~gap[:, j], j], gap[:, j].sum())
+    return result
 
 
 # -- the sampler ----------------------------------------------------------------------------------

@@ -11,9 +11,10 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from kernelknife._engine import FitSpec, Setup, finish, follow, prepare_arrays, set_up
+from kernelknife._engine.data.columns import filled
 from kernelknife._engine.search import Trace
 from kernelknife._error_rates.filter import signed_maximum
-from kernelknife._error_rates.sampler import KnockoffSampler
+from kernelknife._error_rates.sampler import KnockoffSampler, fill_at_random
 from kernelknife._utils.progress import SILENT, Progress
 from kernelknife._utils.threads import limited_blas
 
@@ -75,7 +76,8 @@ def _statistics_of_draw(
 ) -> np.ndarray:
     with limited_blas(), progress, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # statistics need no converged path
-        knockoffs = sampler.draw(X, number)
+        # Given where the gaps are, values and those of their knockoffs can be exchanged.
+        knockoffs = np.where(np.isnan(X), np.nan, sampler.draw(fill_at_random(X, number), number))
         return path_statistics(spec, X, knockoffs, y, products=products, progress=progress)
 
 
@@ -118,7 +120,7 @@ def path_statistics(
     importance[order] = _importance(spec, both[:, order], y, products, progress)
     W = signed_maximum(importance[:p], importance[p:])
     # A column that equals its knockoff has no statistic.
-    W[np.equal(X, knockoffs).all(axis=0)] = 0.0
+    W[(np.equal(X, knockoffs) | np.isnan(X)).all(axis=0)] = 0.0
     return W
 
 
@@ -130,6 +132,7 @@ def _importance(
     setup, trace = _follow(spec, columns, y, progress)
     if not products or not spec.kernel.convex:
         return _summed_weights(setup, trace)
+    columns = filled(columns)
     varying = columns.std(axis=0) > 0
     U = np.zeros((n, p))
     U[:, varying] = bounded_columns(columns[:, varying])

@@ -10,6 +10,7 @@ from numbers import Real
 import numpy as np
 
 from kernelknife._engine import FitSpec
+from kernelknife._engine.effects import list_effects
 from kernelknife.app.tables import TableEncoder
 from kernelknife.app.tables.dates import PARTS
 from kernelknife.estimators import KnifeClassifier, KnifeRegressor
@@ -80,6 +81,12 @@ def check_encoder(encoder) -> None:
             and ends[0] <= ends[1],
             "ranges are no pairs of numbers in order",
         )
+    _require(
+        isinstance(encoder.gaps_, dict)
+        and set(encoder.gaps_) <= set(names)
+        and all(type(count) is int and count > 0 for count in encoder.gaps_.values()),
+        "gaps of unknown columns",
+    )
     _require(encoder.impute in (None, "median"), "missing values are filled in an unknown way")
     expected = np.repeat(
         np.array(names, dtype=str), [len(levels.get(name, [name])) for name in names]
@@ -160,6 +167,13 @@ def _check_columns(model, weights):
     _check_array(columns.center, (d,))
     _check_array(columns.scale, (d,))
     _require(bool((columns.scale > 0).all()) and columns.ready is False, "the scales are none")
+    gaps, fill = columns.gaps, columns.fill
+    _check_array(gaps, (len(gaps),), "iu")
+    _require(np.array_equal(gaps, np.unique(gaps)), "gaps are of no columns")
+    _require(not len(gaps) or 0 <= gaps[0] <= gaps[-1] < d, "gaps are of other columns")
+    _require(isinstance(columns.refuses_gaps, bool), "it is unknown what becomes of gaps")
+    if fill is not None:
+        _check_array(fill, (d,))
     basis = columns.basis
     _require((basis is not None) is model.kernel.expands, "functions of the columns are missing")
     if basis is None:
@@ -197,23 +211,15 @@ def _check_targets(targets, is_classifier):
 
 def _check_moments(model):
     """Raise where the effects are not those of the columns."""
-    moments, order, d = model.moments, model.kernel.order, len(model.columns.index)
+    moments, order = model.moments, model.kernel.order
     if moments is None:
         return
     _require(isinstance(moments.columns, list), "effects have no columns")
-    n = len(moments.columns)
-    for chosen in moments.columns:
-        _require(
-            isinstance(chosen, tuple)
-            and 0 < len(chosen) <= order
-            and all(type(j) is int and 0 <= j < d for j in chosen)
-            and list(chosen) == sorted(set(chosen)),
-            "effects are those of other columns",
-        )
-    _require(
-        len(set(moments.columns)) == n == sum(math.comb(d, size + 1) for size in range(order)),
-        "effects are missing",
-    )
+    n, parts = len(moments.columns), len(model.columns.parts[1])
+    most = sum(math.comb(parts, size + 1) for size in range(order))
+    # Without the effects of gaps in a column together with its values, which are none.
+    _require(n <= most <= 3 * n, "effects are missing")
+    _require(moments.columns == list_effects(model.columns, order), "effects are missing")
     _check_array(moments.means, (n, len(model.intercept)))
     _check_array(moments.shares, (n,))
 

@@ -108,7 +108,11 @@ class ColumnOptions:
 
     drop: tuple[str, ...] = option((), "Column to leave out; repeatable.")
     ids: tuple[str, ...] = option((), "Identifier, left out; repeatable.", "--id")
-    impute: str | None = option(None, "Replace missing numbers by the median.", choices=("median",))
+    impute: str | None = option(
+        None,
+        "Replace missing numbers by the median, instead of using gaps as they are.",
+        choices=("median",),
+    )
     drop_missing: bool = option(False, "Leave out rows with missing values.")
     dates: tuple[str, ...] = option(
         (),

@@ -77,9 +77,6 @@ MISTAKES = {
         with_classes(), f"{TARGET} --task regression", "holds texts, which is no number to predict"
     ),
     "a target of one value": Mistake(csv(outcome=1.0), TARGET, "The target outcome has one value"),
-    "gaps": Mistake(
-        gaps(), TARGET, "missing in 1 of 40 rows: dose (1). Fill them in with --impute median"
-    ),
     "two ways to treat gaps": Mistake(
         gaps(),
         f"{TARGET} --impute median --drop-missing",

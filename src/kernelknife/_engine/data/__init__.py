@@ -6,7 +6,7 @@ one way from rows of any kind to a problem, with one set of moments, one thresho
 is constant" and one list of checks.
 """
 
-from kernelknife._engine.data.columns import Columns, check_finite, measure_columns
+from kernelknife._engine.data.columns import Columns, check_finite, filled, measure_columns
 from kernelknife._engine.data.grouping import (
     Grouping,
     check_costs,
@@ -33,6 +33,7 @@ __all__ = [
     "check_finite",
     "check_groups",
     "column_names",
+    "filled",
     "find_groups",
     "measure_columns",
     "measure_targets",

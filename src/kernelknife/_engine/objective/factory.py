@@ -254,6 +254,6 @@ def _given_centers(centers: Any, columns: Columns, p: int) -> np.ndarray:
     Z = np.asarray(to_host(centers) if is_foreign(centers) else centers, dtype=float)
     if Z.ndim != 2 or Z.shape[1] != p:
         raise ValueError(f"centers must have {p} columns as X has, got shape {Z.shape}.")
-    if not np.isfinite(Z).all():
+    if np.isinf(Z).any() or (columns.refuses_gaps and np.isnan(Z).any()):
         raise ValueError("centers contain NaN or infinity.")
     return np.asarray(columns.take(Z))

@@ -151,7 +151,9 @@ def _column_rows(selection, features):
     A model that does not predict has no substitutes worth naming, and its columns have no tier.
     """
     tiers, better = selection.verdict.tiers, selection.verdict.better
+    gaps = any(feature.gaps for feature in features)
     heads = ["column", *(["how sure"] if tiers else []), "weight", "in folds"]
+    heads += ["missing"] if gaps else []
     heads += ["could be replaced by"] if better else []
     rows = [
         [
@@ -159,6 +161,7 @@ def _column_rows(selection, features):
             *([tiers.get(feature.name, "")] if tiers else []),
             number(feature.weight),
             frequency(feature.frequency),
+            *([str(feature.gaps)] if gaps else []),
             *([best_substitute(selection.substitutes, feature.name)] if better else []),
         ]
         for feature in features

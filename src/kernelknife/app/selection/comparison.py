@@ -14,6 +14,7 @@ from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.impute import SimpleImputer
 from sklearn.kernel_approximation import Nystroem
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
@@ -298,7 +299,8 @@ def _nearest(kernel: Kernel) -> dict:
 def _model_with_all_columns(task, kernel, alpha, n_columns, n_centers, class_weight):
     """Return scikit-learn's kernel model with equal weights, on as many centers as ours."""
     options = {**kernel, "gamma": 1.0 / n_columns}
-    steps = [StandardScaler()]
+    # Its gaps are filled by the means of the training rows, as those of most users are.
+    steps = [StandardScaler(), SimpleImputer(keep_empty_features=True)]
     # Our objective has alpha where a support vector machine has 1 / (2 C).
     C = 0.5 / alpha
     if n_centers is not None:

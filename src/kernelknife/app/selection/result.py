@@ -47,6 +47,8 @@ class Feature:
         Share of the folds in which the column is selected.
     rank : int
         1 for the column that stays longest as the penalty rises.
+    gaps : int
+        Number of rows, of those that the selection uses, in which it has no value.
 
     Examples
     --------
@@ -59,6 +61,7 @@ class Feature:
     weight: float
     frequency: float
     rank: int
+    gaps: int = 0
 
     @property
     def selected(self) -> bool:
@@ -191,6 +194,9 @@ class Effect:
     separate : bool
         Whether the curves are what the column adds, with an average of zero. For a text column of
         such a model they are average outputs less the average over all rows.
+    missing : dict of float
+        For every output by its name, one number for rows in which the column has no value; empty
+        for a text column, and for one that has all its values.
     """
 
     name: str
@@ -198,6 +204,7 @@ class Effect:
     curves: dict
     rug: np.ndarray
     separate: bool = False
+    missing: dict = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -102,9 +102,11 @@ def select_features(
     task : {"regression", "classification"}, default=None
         None guesses from the target.
     impute : {None, "median"}, default=None
-        ``"median"`` replaces missing numbers by the median of their column and makes missing
-        texts a level of their own; None refuses missing values. Medians come from all rows that
-        are not held out, before these are split into folds; they never see the target.
+        None uses gaps as they are: a missing number is the mean of its column and an indicator
+        with the column's weight, learned inside every fold, and a missing text is a level of its
+        own. ``"median"`` replaces missing numbers by the median of their column. Medians come from
+        all rows that are not held out, before these are split into folds; they never see the
+        target.
     drop_missing : bool, default=False
         Whether to leave out rows with missing values.
     dates : sequence of {"days", "year", "month"}, default=()
@@ -493,6 +495,7 @@ def _describe_features(selected, search, encoder):
             float(selected.model.weights_[j]),
             float(selected.frequency[j]),
             int(search.path_.ranking[j]),
+            encoder.gaps_.get(name, 0),
         )
         for name, j in zip(encoder.columns_, encoder.first_columns, strict=True)
     ]

@@ -13,7 +13,7 @@ __all__ = [
     "add_reading_note",
     "as_numbers",
     "as_texts",
-    "check_missing",
+    "check_infinite",
     "check_names",
     "first_text",
     "is_text",
@@ -86,16 +86,12 @@ def first_text(column) -> str:
     return "numbers written as texts"
 
 
-def check_missing(frame, impute, *hints: Hint) -> None:
-    """Raise where values are infinite, or missing although nothing will replace them.
+def check_infinite(frame) -> None:
+    """Raise where values are infinite.
 
     Parameters
     ----------
     frame : DataFrame
-    impute : {None, "median"}
-        None refuses missing values.
-    *hints : Hint
-        What helps against missing values.
     """
     infinite = {}
     for name, column in frame.items():
@@ -108,14 +104,6 @@ def check_missing(frame, impute, *hints: Hint) -> None:
         raise TableError(
             f"Infinite values in {counts}.", Hint("replace them"), leave_out(*infinite)
         )
-    if impute is not None:
-        return
-    gaps = frame.isna().sum()
-    gaps = gaps[gaps > 0]
-    if len(gaps):
-        rows = int(frame.isna().any(axis=1).sum())
-        counts = listing(f"{name} ({count})" for name, count in gaps.items())
-        raise TableError(f"Values are missing in {rows} of {len(frame)} rows: {counts}.", *hints)
 
 
 class TableError(InputError):

@@ -5,25 +5,19 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from kernelknife._utils.messages import number
-from kernelknife.app.messages import Hint
 from kernelknife.app.tables.columns import (
     MISSING_LEVEL,
     TableError,
     as_numbers,
     as_texts,
-    check_missing,
+    check_infinite,
     check_names,
     first_text,
     is_text,
     listing,
 )
 
-__all__ = ["TableEncoder", "outside_range", "unseen_levels"]
-
-FILL_IN = (
-    Hint("fill them in"),
-    Hint("fit a model again with {}", {"impute": "median"}),
-)
+__all__ = ["TableEncoder", "new_gaps", "outside_range", "unseen_levels"]
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
@@ -37,8 +31,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     impute : {None, "median"}, default=None
-        ``"median"`` replaces missing numbers by the median of their column, and makes missing
-        texts a level of their own. None refuses missing values.
+        ``"median"`` replaces missing numbers by the median of their column. None leaves them as
+        NaN, which the estimators take. Missing texts are a level of their own.
 
     Attributes
     ----------
@@ -46,6 +40,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Names of the columns of the data frame, in order.
     levels_ : dict of list of str
         Levels of every text column.
+    gaps_ : dict of int
+        Number of missing values of every column that lacks some.
     medians_ : dict of float
         Median of every column of numbers.
     ranges_ : dict of (float, float)
@@ -98,6 +94,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         check_names(X.columns, "The table")
         self.columns_ = [str(name) for name in X.columns]
         self.levels_, self.medians_, self.ranges_, groups = {}, {}, {}, []
+        self.gaps_ = {str(name): int(n) for name, n in X.isna().sum().items() if n}
         for name, label in zip(self.columns_, X.columns, strict=True):
             column = X[label]
             if is_text(column):
@@ -117,7 +114,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def _find_levels(self, column):
         """Return the different texts of a column, sorted, and a level for missing ones."""
         levels = sorted({str(value) for value in column[column.notna()].unique()})
-        if self.impute is not None and column.isna().any() and MISSING_LEVEL not in levels:
+        if column.isna().any() and MISSING_LEVEL not in levels:
             levels.append(MISSING_LEVEL)
         return levels
 
@@ -159,7 +156,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         absent = [name for name in needed if name not in X.columns]
         if absent:
             raise TableError(f"The table lacks columns that the model needs: {listing(absent)}.")
-        check_missing(X[needed], self.impute, *FILL_IN)
+        check_infinite(X[needed])
         wanted = set(needed)
         parts = [
             self._encode(name, X[name]) if name in wanted else self._constant(name, len(X))
@@ -184,6 +181,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 f"Column {name} holds texts ({first_text(column)}), but the model expects numbers."
             )
         numbers = as_numbers(column)
+        if self.impute is None:
+            return numbers[:, None]
         return np.where(np.isnan(numbers), self.medians_[name], numbers)[:, None]
 
 
@@ -192,6 +191,28 @@ def _booleans(column):
     values = column.map(lambda value: str(value).casefold(), na_action="ignore")
     numbers = values.map({"true": 1.0, "false": 0.0})
     return column if (numbers.isna() & column.notna()).any() else numbers.astype(float)
+
+
+def new_gaps(encoder, X, needed) -> list[str]:
+    """Return a sentence for every column that lacks values though no row of the fit did.
+
+    Parameters
+    ----------
+    encoder : TableEncoder
+    X : DataFrame
+    needed : list of str
+        Columns that the model uses.
+    """
+    notes = []
+    for name in needed:
+        count = int(X[name].isna().sum()) if name in X.columns else 0
+        if count and name not in encoder.gaps_:
+            counted = "none of the known ones" if name in encoder.levels_ else "the mean"
+            notes.append(
+                f"column {name}: {count} rows lack a value, which no training row did; they count "
+                f"as {counted}"
+            )
+    return notes
 
 
 def unseen_levels(encoder, X, needed) -> list[str]:

@@ -3,7 +3,6 @@
 import difflib
 from collections.abc import Container
 from dataclasses import dataclass, field, fields, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,7 @@ from kernelknife.app.tables.checks import (
 from kernelknife.app.tables.columns import (
     TableError,
     as_texts,
-    check_missing,
+    check_infinite,
     check_names,
     is_text,
     leave_out,
@@ -38,10 +37,6 @@ MOST_SUGGESTED = 3  # suggestions for a name that is not there
 LEAST_SIMILARITY = 0.6  # the default of difflib: a slip or two in a word
 OFFERED = frozenset(one.name for one in fields(TableOptions))
 LARGEST_EXACT = 2.0**53  # floats represent every smaller whole number exactly
-FILL_OR_DROP = (
-    Hint("fill them in with {}", {"impute": "median"}),
-    Hint("leave the rows out with {}", {"drop_missing": True}),
-)
 
 
 @dataclass(frozen=True)
@@ -165,23 +160,35 @@ def _usable_columns(frame, impute, notes, doubts):
     if not frame.shape[1]:
         raise TableError("There is no column left to choose from.")
     frame = _without_split_columns(frame, doubts)
-    _check_all(frame, impute)
-    n_missing = int(frame.isna().to_numpy().sum())
-    if n_missing:
-        notes.append(
-            f"filled in {n_missing} missing values: numbers by the median of their column over all "
-            "training rows of all folds together, texts by a level of their own"
-        )
+    _check_all(frame)
+    notes += _gaps_in_words(frame, impute)
     return _without_constant_columns(frame, notes)
 
 
-def _check_all(frame, impute):
-    """Raise where values are missing or texts cannot be used, with all problems in one message."""
+def _gaps_in_words(frame, impute):
+    """Return what becomes of missing values, nothing where there are none."""
+    gaps = frame.isna().sum()
+    gaps = gaps[gaps > 0].sort_values(ascending=False, kind="stable")
+    if not len(gaps):
+        return []
+    if impute is not None:
+        return [
+            f"filled in {int(gaps.sum())} missing values: numbers by the median of their column "
+            "over all training rows of all folds together, texts by a level of their own"
+        ]
+    counts = listing(f"{name} ({count})" for name, count in gaps.items())
+    return [
+        f"values are missing in {counts}: a gap in a column is used as it is, as something that "
+        "the column can say"
+    ]
+
+
+def _check_all(frame):
+    """Raise where values are infinite or texts cannot be used, with all problems in one message."""
     problems = []
-    gaps = partial(check_missing, frame, impute, *FILL_OR_DROP)
-    for check in (gaps, partial(check_texts, frame)):
+    for check in (check_infinite, check_texts):
         try:
-            check()
+            check(frame)
         except TableError as problem:
             problems.append(problem)
     if problems:
@@ -359,7 +366,7 @@ def _without_incomplete_rows(frame, notes):
         raise TableError(
             f"Every row has a missing value, most of them in {counts}.",
             leave_out(*gaps.index[:MOST_SUGGESTED]),
-            Hint("fill the values in with {} instead", {"impute": "median"}),
+            Hint("keep the rows with their gaps: do not use {}", {"drop_missing": True}),
         )
     if not complete.all():
         notes.append(f"left out {int((~complete).sum())} of {len(frame)} rows with missing values")
