@@ -2,10 +2,10 @@
 
     python benchmarks/gaps.py [n_draws]
 
-Prints by problem the recall of the path (true columns among as many that leave last), the number of
-true columns that ``KnifeRegressorCV`` or ``KnifeClassifierCV`` selects, and test errors with standard
-errors over the draws, on 20 % gaps at random; then how often gaps that depend on the target are
-found as the effect of "missing".
+Prints by problem the recall of the path (true columns among as many that leave last), the share of
+the true columns that ``KnifeRegressorCV`` or ``KnifeClassifierCV`` selects, and test errors with
+standard errors over the draws, on 20 % gaps at random; then how often gaps that depend on the
+target are found as the effect of "missing".
 """
 
 import sys
@@ -93,9 +93,8 @@ def main():
         print(make.__name__)
         for name in draws[0]:
             values = np.array([draw[name] for draw in draws])
-            print(
-                f"  {name:16} {values.mean():.3f} +- {values.std() / max(n_draws - 1, 1) ** 0.5:.3f}"
-            )
+            spread = values.std() / max(n_draws - 1, 1) ** 0.5
+            print(f"  {name:16} {values.mean():.3f} +- {spread:.3f}", flush=True)
     print(
         "gaps that mean something:",
         sum(informative(seed) for seed in range(5 * n_draws)),

@@ -61,7 +61,7 @@ REFUSED = {
     "ambiguous dates": (put(born="01/02/2024"), {"dates": ("days",)}, set()),
     "no dates": (plain(), {"dates": ("days",)}, set()),
     "slips": (put(dose=["?", *map(str, range(39))]), {}, {"missing"}),
-    "names": (put(who=NAMES), {}, {"drop", "group", "transpose"}),
+    "names": (put(who=NAMES), {}, {"drop", "group", "levels", "transpose"}),
     "thousands": (put(dose="1,234,000"), {}, {"thousands", "decimal"}),
     "dots": (put(dose="1.234,5"), {}, {"thousands", "decimal"}),
     "spaces": (put(dose="1 234"), {}, {"thousands"}),
@@ -185,7 +185,7 @@ def test_no_command_names_a_flag_that_it_lacks(tmp_path, monkeypatch, capsys):
     """A path has no groups and holds no rows out, and a table without a target even less."""
     path = tmp_path / "data.csv"
     for frame, named in (
-        (put(who=NAMES), {"--drop", "--transpose"}),
+        (put(who=NAMES), {"--drop", "--levels", "--transpose"}),
         (put(split=["train", "test"] * 20, dose="1,5"), {"--decimal"}),
     ):
         frame.to_csv(path, index=False)

@@ -260,6 +260,7 @@ def explore_table(
     blocks: int | None = None,
     drop: Any = (),
     ids: Any = (),
+    levels: Any = (),
     impute: str | None = None,
     drop_missing: bool = False,
     dates: Any = (),
@@ -283,7 +284,7 @@ def explore_table(
         permuted together, where the components are compared with those of permuted columns.
     blocks : int, default=None
         Length of blocks of neighboring rows, for rows in the order of time.
-    drop, ids, impute, drop_missing, dates : as in select_features
+    drop, ids, levels, impute, drop_missing, dates : as in select_features
         See :func:`kernelknife.app.selection.select_features`.
     n_components, kernel, sparsity : as in KnifePCA
         See :class:`kernelknife.KnifePCA`.
@@ -310,8 +311,8 @@ def explore_table(
     """
     begin = time.perf_counter()
     options = ExploreOptions(
-        color=color, group=group, blocks=blocks, drop=drop, ids=ids, impute=impute,
-        drop_missing=drop_missing, dates=dates, n_components=n_components, kernel=kernel,
+        color=color, group=group, blocks=blocks, drop=drop, ids=ids, levels=levels,
+        impute=impute, drop_missing=drop_missing, dates=dates, n_components=n_components, kernel=kernel,
         sparsity=sparsity, n_features=n_features, random_state=random_state,
     )  # fmt: skip
     left_out: ColumnOptions = options
@@ -362,6 +363,7 @@ def relate_tables(
     blocks: int | None = None,
     drop: Any = (),
     ids: Any = (),
+    levels: Any = (),
     impute: str | None = None,
     drop_missing: bool = False,
     dates: Any = (),
@@ -386,7 +388,7 @@ def relate_tables(
     blocks : int, default=None
         Length of blocks of neighboring rows, for rows in the order of time; see
         :class:`kernelknife.KnifeCCA`.
-    drop, ids, impute, drop_missing, dates : see :func:`kernelknife.app.selection.select_features`
+    drop, ids, levels, impute, drop_missing, dates : as in select_features
         Columns of either table.
     n_components, kernel, sparsity, hold_out : as in KnifeCCA
         See :class:`kernelknife.KnifeCCA`.
@@ -415,8 +417,8 @@ def relate_tables(
     """
     begin = time.perf_counter()
     options = RelateOptions(
-        on=on, group=group, blocks=blocks, drop=drop, ids=ids, impute=impute,
-        drop_missing=drop_missing, dates=dates, n_components=n_components, kernel=kernel,
+        on=on, group=group, blocks=blocks, drop=drop, ids=ids, levels=levels,
+        impute=impute, drop_missing=drop_missing, dates=dates, n_components=n_components, kernel=kernel,
         sparsity=sparsity, hold_out=hold_out, random_state=random_state,
     )  # fmt: skip
     left, right, notes = _aligned(left.rename(columns=str), right.rename(columns=str), on)
@@ -501,7 +503,7 @@ def _pair_frequencies(
 def _read_both(frames: tuple[Any, Any], options: RelateOptions) -> list[tuple[Any, Any, Any]]:
     """Return the features of both tables, their rows, and the notes on them."""
     wanted = (*options.drop, *options.ids)
-    for name in wanted:
+    for name in (*wanted, *options.levels):
         check_column(name, [*frames[0].columns, *frames[1].columns])
     left_out = [tuple(name for name in wanted if name in frame.columns) for frame in frames]
     dated = [
@@ -512,7 +514,9 @@ def _read_both(frames: tuple[Any, Any], options: RelateOptions) -> list[tuple[An
     for frame, mine, has in zip(frames, left_out, dated, strict=True):
         # One table alone may have dates; where neither has, that is refused.
         dates = options.dates if has or not any(dated) else ()
-        parts.append(make_features(frame, replace(options, drop=mine, ids=(), dates=dates)))
+        levels = tuple(name for name in options.levels if name in frame.columns)
+        own = replace(options, drop=mine, ids=(), dates=dates, levels=levels)
+        parts.append(make_features(frame, own))
     return parts
 
 

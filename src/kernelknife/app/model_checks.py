@@ -87,6 +87,9 @@ def check_encoder(encoder) -> None:
         and all(type(count) is int and count > 0 for count in encoder.gaps_.values()),
         "gaps of unknown columns",
     )
+    orders = encoder.orders_
+    _require(isinstance(orders, dict) and set(orders) <= numbers, "orders of unknown columns")
+    _require(all(map(_are_names, orders.values())), "ordered categories are no texts")
     _require(encoder.impute in (None, "median"), "missing values are filled in an unknown way")
     expected = np.repeat(
         np.array(names, dtype=str), [len(levels.get(name, [name])) for name in names]

@@ -104,10 +104,13 @@ class ReadOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnOptions:
-    """Which columns are left out, and what becomes of gaps and dates."""
+    """Which columns are left out, which have levels, and what becomes of gaps and dates."""
 
     drop: tuple[str, ...] = option((), "Column to leave out; repeatable.")
     ids: tuple[str, ...] = option((), "Identifier, left out; repeatable.", "--id")
+    levels: tuple[str, ...] = option(
+        (), "Column whose values are names, numbers or identifiers as they look; repeatable."
+    )
     impute: str | None = option(
         None,
         "Replace missing numbers by the median, instead of using gaps as they are.",
@@ -121,7 +124,7 @@ class ColumnOptions:
     )
 
     def __post_init__(self) -> None:
-        for name in ("drop", "ids", "dates"):
+        for name in ("drop", "ids", "levels", "dates"):
             object.__setattr__(self, name, as_names(getattr(self, name)))
 
 

@@ -98,7 +98,8 @@ MISTAKES = {
     "names of patients": Mistake(
         csv(who=NAMES),
         TARGET,
-        "Column who has 40 different texts in 40 rows. Leave it out with --drop who if",
+        "Column who has 40 different texts in 40 rows. Use --levels who if its texts are levels "
+        "all the same, leave it out with --drop who if",
     ),
     "genes in rows": Mistake(
         GENES, TARGET, "have its variables in rows. Exchange rows and columns with --transpose."

@@ -61,6 +61,7 @@ def select_features(
     ids=(),
     group=None,
     task=None,
+    levels=(),
     impute=None,
     drop_missing=False,
     dates=(),
@@ -87,7 +88,8 @@ def select_features(
     """Find which columns of a data frame matter for one of them.
 
     A text column has one weight and is selected as a whole. The penalty on its weight is that of a
-    column of numbers, however many levels it has.
+    column of numbers, however many levels it has; of more than 30 levels the rare ones are joined.
+    Ordered categories keep their order.
 
     Parameters
     ----------
@@ -101,6 +103,9 @@ def select_features(
         Column whose equal values mark rows that belong together and stay in one fold.
     task : {"regression", "classification"}, default=None
         None guesses from the target.
+    levels : sequence of str, default=()
+        Columns whose values are names of levels: numbers such as the code of a site, and texts that
+        would be taken for identifiers because few of them occur more than once.
     impute : {None, "median"}, default=None
         None uses gaps as they are: a missing number is the mean of its column and an indicator
         with the column's weight, learned inside every fold, and a missing text is a level of its
@@ -183,7 +188,7 @@ def select_features(
     """
     begin = time.perf_counter()
     options = SelectOptions(
-        target=target, drop=drop, ids=ids, group=group, task=task, impute=impute,
+        target=target, drop=drop, ids=ids, group=group, task=task, levels=levels, impute=impute,
         drop_missing=drop_missing, dates=dates, kernel=kernel, loss=loss,
         class_weight=class_weight, alpha=alpha, sparsity=sparsity, n_features=n_features,
         rule=rule, folds=folds, nested=nested, hold_out=hold_out, n_centers=n_centers,

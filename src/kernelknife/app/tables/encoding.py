@@ -13,9 +13,15 @@ from kernelknife.app.tables.columns import (
     check_infinite,
     check_names,
     first_text,
+    is_ordered,
     is_text,
     listing,
 )
+
+# More levels than this are counted, so that rare ones become one. Below this number of rows nothing
+# can be learned of a level; the limit of levels keeps the work of the longest columns in bounds.
+MANY_LEVELS, FEWEST_ROWS, MOST_LEVELS = 30, 5, 200
+OTHER_LEVEL = "(other)"
 
 __all__ = ["TableEncoder", "new_gaps", "outside_range", "unseen_levels"]
 
@@ -26,7 +32,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     A column of numbers stays as it is. A text column becomes one column of zeros and ones per
     level, where a level is one of the different texts in it. These columns share one weight (pass
     ``feature_groups_`` to an estimator), and the penalty on it is that of one column of numbers
-    (pass ``feature_costs``).
+    (pass ``feature_costs``). Of more than 30 levels those with fewer than 5 rows, and those beyond
+    the 200 most frequent, are one level, which texts that the fit has not seen join. Ordered
+    categories of pandas become numbers in their order.
 
     Parameters
     ----------
@@ -46,6 +54,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Median of every column of numbers.
     ranges_ : dict of (float, float)
         Least and largest value of every column of numbers.
+    orders_ : dict of list of str
+        Categories of every column of ordered categories, from the least on; they become numbers.
     feature_groups_ : ndarray of str
         For every column that comes out, the name of the column that it came from.
 
@@ -94,9 +104,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         check_names(X.columns, "The table")
         self.columns_ = [str(name) for name in X.columns]
         self.levels_, self.medians_, self.ranges_, groups = {}, {}, {}, []
+        self.orders_ = {}
         self.gaps_ = {str(name): int(n) for name, n in X.isna().sum().items() if n}
         for name, label in zip(self.columns_, X.columns, strict=True):
             column = X[label]
+            if is_ordered(column.dtype):
+                self.orders_[name] = [str(value) for value in column.cat.categories]
             if is_text(column):
                 self.levels_[name] = self._find_levels(column)
                 groups += [name] * len(self.levels_[name])
@@ -112,8 +125,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return self
 
     def _find_levels(self, column):
-        """Return the different texts of a column, sorted, and a level for missing ones."""
-        levels = sorted({str(value) for value in column[column.notna()].unique()})
+        """Return the different texts of a column, sorted, a level for rare and for missing ones."""
+        texts = as_texts(column[column.notna()])
+        names, counts = np.unique(texts.astype(str), return_counts=True)
+        levels = names.tolist()
+        if len(levels) > MANY_LEVELS:
+            # Of equally frequent levels the first ones by name.
+            order = np.argsort(-counts, kind="stable")[:MOST_LEVELS]
+            kept = np.sort(order[counts[order] >= FEWEST_ROWS])
+            if len(kept) < len(levels):
+                levels = [*names[kept].tolist(), OTHER_LEVEL]
         if column.isna().any() and MISSING_LEVEL not in levels:
             levels.append(MISSING_LEVEL)
         return levels
@@ -172,8 +193,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def _encode(self, name, column):
         """Return what a column of the data frame becomes, an array of one or more columns."""
         if name in self.levels_:
-            levels = np.array(self.levels_[name], dtype=object)
-            return (as_texts(column)[:, None] == levels).astype(float)
+            return self._indicators(self.levels_[name], as_texts(column))
+        if name in self.orders_ and not is_ordered(column.dtype):
+            places = {text: float(i) for i, text in enumerate(self.orders_[name])}
+            return np.array([[places.get(text, np.nan)] for text in as_texts(column)])
         if is_text(column):
             column = _booleans(column)
         if is_text(column):
@@ -184,6 +207,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if self.impute is None:
             return numbers[:, None]
         return np.where(np.isnan(numbers), self.medians_[name], numbers)[:, None]
+
+    def _indicators(self, levels, texts):
+        """Return one column of zeros and ones per level."""
+        places = {level: i for i, level in enumerate(levels)}
+        # Without a level for the others, and for what is missing, a text is none of the known ones.
+        other = places.get(OTHER_LEVEL, -1)
+        column = np.array([places.get(text, other if text else -1) for text in texts], dtype=int)
+        result = np.zeros((len(texts), len(levels)))
+        known = np.flatnonzero(column >= 0)
+        result[known, column[known]] = 1.0
+        return result
 
 
 def _booleans(column):
@@ -229,11 +263,14 @@ def unseen_levels(encoder, X, needed) -> list[str]:
     for name in needed:
         if name in encoder.levels_ and name in X.columns:
             texts = X[name].dropna().map(str)
-            new = texts[~texts.isin(encoder.levels_[name])]
+            levels = encoder.levels_[name]
+            new = texts[~texts.isin(levels)]
             if len(new):
+                seen = "seldom or never" if OTHER_LEVEL in levels else "never"
+                counted = OTHER_LEVEL if OTHER_LEVEL in levels else "none of the known ones"
                 notes.append(
-                    f"column {name}: {len(new)} rows hold values that the model has never seen "
-                    f"({listing(new.unique())}); they count as none of the known ones"
+                    f"column {name}: {len(new)} rows hold values that the model has {seen} seen "
+                    f"({listing(new.unique())}); they count as {counted}"
                 )
     return notes
 

@@ -3,6 +3,7 @@
 import difflib
 from collections.abc import Container
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from kernelknife.app.tables.columns import (
     as_texts,
     check_infinite,
     check_names,
+    is_ordered,
     is_text,
     leave_out,
     listing,
@@ -115,7 +117,9 @@ def _make_table(frame, options):
     groups = None if options.group is None else group_labels(frame, options.group)
     doubts: list[str] = []
     frame = frame.drop(columns=[options.group] if options.group is not None else [])
-    frame = _usable_columns(frame, options.impute, notes, doubts)
+    frame = _usable_columns(frame, options, notes, doubts)
+    if is_ordered(values.dtype):
+        values = values.astype(object)
     if is_text(values):
         check_number_marks(options.target, values.astype(str))
     task = options.task or _guess_task(values, options.target, notes)
@@ -155,13 +159,14 @@ def _expand_dates(frame, options):
     return expand_dates(frame, plan), plan
 
 
-def _usable_columns(frame, impute, notes, doubts):
+def _usable_columns(frame, options, notes, doubts):
     """Return the features: checked, and without those that split the rows or are constant."""
     if not frame.shape[1]:
         raise TableError("There is no column left to choose from.")
     frame = _without_split_columns(frame, doubts)
-    _check_all(frame)
-    notes += _gaps_in_words(frame, impute)
+    frame = _with_levels(frame, options.levels)
+    _check_all(frame, options.levels)
+    notes += _gaps_in_words(frame, options.impute)
     return _without_constant_columns(frame, notes)
 
 
@@ -183,10 +188,20 @@ def _gaps_in_words(frame, impute):
     ]
 
 
-def _check_all(frame):
+def _with_levels(frame, levels):
+    """Return the frame with texts in the columns whose values the user says to be levels."""
+    chosen = [name for name in levels if name in frame.columns]  # others are left out for a reason
+    texts = {}
+    for name in chosen:
+        gap = frame[name].isna()
+        texts[name] = frame[name].astype(object).where(gap, as_texts(frame[name]))
+    return frame.assign(**texts)
+
+
+def _check_all(frame, levels):
     """Raise where values are infinite or texts cannot be used, with all problems in one message."""
     problems = []
-    for check in (check_infinite, check_texts):
+    for check in (check_infinite, partial(check_texts, levels=levels)):
         try:
             check(frame)
         except TableError as problem:
@@ -288,7 +303,12 @@ def _check_request(frame, options):
             "have its variables in rows.",
             Hint("exchange rows and columns with {}", {"transpose": True}, "read_table"),
         )
-    for name in [target, *left_out, *([] if options.group is None else [options.group])]:
+    for name in [
+        target,
+        *left_out,
+        *options.levels,
+        *([] if options.group is None else [options.group]),
+    ]:
         check_column(name, frame.columns)
     if options.impute is not None and options.drop_missing:
         raise TableError(
@@ -296,6 +316,9 @@ def _check_request(frame, options):
             Hint("use {} alone", {"impute": options.impute}),
             Hint("use {} alone", {"drop_missing": True}),
         )
+    both = [name for name in options.levels if name in (target, *left_out)]
+    if both:
+        raise TableError(f"{both[0]!r} is left out or the target; it cannot have levels as well.")
     if target in (*left_out, options.group):
         raise TableError(
             f"{target!r} is the target; it cannot be left out or be the group as well."
