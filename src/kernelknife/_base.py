@@ -7,6 +7,7 @@ else; what is learned is set in ``_set_fitted`` and nowhere else.
 
 from collections.abc import Callable
 from copy import copy
+from dataclasses import replace
 from functools import partial
 from types import MethodType
 from typing import Any, Self
@@ -21,6 +22,7 @@ from kernelknife._engine.data import (
     Rows,
     TrainingData,
     column_names,
+    find_columns,
     measure_columns,
     open_rows,
     open_rows_to_predict,
@@ -45,21 +47,53 @@ __all__ = [
     "ProbabilityMethod",
     "SelectedFeatures",
     "check_arrays",
+    "choose_columns",
     "fitted_at",
     "fitted_with",
     "open_data",
     "open_rows_of",
     "scored_at",
+    "with_column_numbers",
 ]
 
 
 # -- data -----------------------------------------------------------------------------------------
 
+COLUMN_OPTIONS = ("always_keep", "adjust_for")
+
 
 def open_data(estimator: Any, X: Any, y: Any, sample_weight: Any, spec: FitSpec) -> TrainingData:
     """Open, check and measure the data of a fit; sets ``n_features_in_`` and the names."""
     sample_weight = weigh_classes(spec.class_weight, y, sample_weight)
+    spec = choose_columns(spec, X)
     return prepare_data(spec, open_rows_of(estimator, X, y, sample_weight))
+
+
+def choose_columns(spec: FitSpec, X: Any) -> FitSpec:
+    """Return a specification that names its columns, where functions of the frame choose them."""
+    chosen: dict[str, Any] = {}
+    for option in COLUMN_OPTIONS:
+        selector = getattr(spec, option)
+        if callable(selector):
+            if not hasattr(X, "columns"):
+                raise TypeError(
+                    f"{option} is a function of a data frame, and X is {type(X).__name__}: name "
+                    "the columns, or pass a frame."
+                )
+            # No column may fit: there is then nothing to keep or to adjust for.
+            chosen[option] = list(selector(X)) or None
+    return replace(spec, **chosen) if chosen else spec
+
+
+def with_column_numbers(spec: FitSpec, names: np.ndarray | None, n_features: int) -> FitSpec:
+    """Return a specification with numbers for names of columns, for fits that have no names."""
+    given = {option: getattr(spec, option) for option in COLUMN_OPTIONS}
+    found: dict[str, Any] = {
+        option: find_columns(wanted, option, names, n_features)
+        for option, wanted in given.items()
+        if wanted is not None
+    }
+    return replace(spec, **found) if found else spec
 
 
 def open_rows_of(estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Rows:
@@ -223,6 +257,9 @@ class KernelPredictor(CallbackSupportMixin, SelectedFeatures, SelectorMixin, Bas
             self.feature_names_in_ = data.rows.names
         if model.targets.classes is not None:
             self.classes_ = model.targets.classes
+        self.__dict__.pop("adjusted_coef_", None)
+        if model.adjusted_coef is not None:
+            self.adjusted_coef_ = model.adjusted_coef
         self._model = model
         return self
 
@@ -287,17 +324,20 @@ class KernelPredictor(CallbackSupportMixin, SelectedFeatures, SelectorMixin, Bas
             What is left when all effects are zero.
         effects : dict
             From names of columns to arrays of shape (n_samples, n_outputs). Constant and effects
-            add up to the prediction of a regressor, or to the scores of a classifier.
+            add up to the prediction of a regressor, or to the scores of a classifier. The linear
+            parts of columns that are adjusted for are among them.
         """
         check_is_fitted(self)
         sample, _ = self._rows_to_predict(X).load()
         model, names = self._model, self._column_names()
         constant, effects = decompose(model, model.columns.take(sample.X))
         scale, center = model.targets.scale, model.targets.center
+        linear = model.adjusted_parts(sample.X)
         words = part_names(model, names)
         named = {
             tuple(words[j] for j in chosen): values * scale for chosen, values in effects.items()
         }
+        named |= {(str(names[j]),): values * scale for j, values in linear.items()}
         return constant * scale + center, named
 
     def kernel_matrices(self, X: Any) -> tuple[np.ndarray, np.ndarray]:

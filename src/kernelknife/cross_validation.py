@@ -13,6 +13,7 @@ training rows alone.
 
 from abc import abstractmethod
 from copy import copy
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
@@ -27,9 +28,11 @@ from kernelknife._base import (
     ProbabilityMethod,
     SelectedFeatures,
     check_arrays,
+    choose_columns,
     fitted_at,
     fitted_with,
     scored_at,
+    with_column_numbers,
 )
 from kernelknife._engine import Model, Setup
 from kernelknife._engine.data import find_groups, refuse_lazy_rows
@@ -124,6 +127,8 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         fit_intercept=True,
         feature_groups=None,
         feature_costs=None,
+        always_keep=None,
+        adjust_for=None,
         n_centers="auto",
         centers="kmeans++",
         memory_budget=2**31,
@@ -153,6 +158,8 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         self.fit_intercept = fit_intercept
         self.feature_groups = feature_groups
         self.feature_costs = feature_costs
+        self.always_keep = always_keep
+        self.adjust_for = adjust_for
         self.n_centers = n_centers
         self.centers = centers
         self.memory_budget = memory_budget
@@ -201,7 +208,9 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         spec = SearchSpec.from_estimator(self)
         refuse_lazy_rows(X, "Cross-validation")
         X, y, groups = indexable(X, y, groups)
+        fixed = choose_columns(spec.fit, X)
         data = self._open(X, y, sample_weight, spec)
+        spec = replace(spec, fit=with_column_numbers(fixed, data.names, data.X.shape[1]))
         # Groups by name mean nothing to a fold without a frame, and those that are found in the
         # columns are the same in all folds.
         columns = ArrayRows(data.X, s=data.sample_weight, names=data.names)
@@ -388,7 +397,7 @@ class KnifeRegressorCV(RegressorMixin, _BaseKnifeCV):
         For :class:`KnifeClassifierCV` only; a regressor refuses everything else.
     solver, start, n_starts, standardize, missing, fit_intercept : as in KnifeRegressor
         See :class:`KnifeRegressor`.
-    feature_groups, feature_costs : as in KnifeRegressor
+    feature_groups, feature_costs, always_keep, adjust_for : as in KnifeRegressor
         See :class:`KnifeRegressor`.
     n_centers : int, None or "auto", default="auto"
         "auto" is the exact method up to 1,000 rows, with the linear and the additive kernel up to
@@ -513,7 +522,7 @@ class KnifeClassifierCV(ClassifierMixin, _BaseKnifeCV):
         the same spirit.
     solver, start, n_starts, standardize, missing, fit_intercept : as in KnifeRegressor
         See :class:`KnifeRegressor`.
-    feature_groups, feature_costs : as in KnifeRegressor
+    feature_groups, feature_costs, always_keep, adjust_for : as in KnifeRegressor
         See :class:`KnifeRegressor`.
     n_centers, centers, memory_budget, search_rows : as in KnifeRegressorCV
         See :class:`KnifeRegressorCV`.

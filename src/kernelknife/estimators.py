@@ -40,6 +40,8 @@ class _BaseKnife(KernelPredictor, ABC):
         fit_intercept: bool = True,
         feature_groups: Any = None,
         feature_costs: Any = None,
+        always_keep: Any = None,
+        adjust_for: Any = None,
         n_centers: int | None = None,
         centers: Any = "kmeans++",
         refresh_centers: bool = False,
@@ -65,6 +67,8 @@ class _BaseKnife(KernelPredictor, ABC):
         self.fit_intercept = fit_intercept
         self.feature_groups = feature_groups
         self.feature_costs = feature_costs
+        self.always_keep = always_keep
+        self.adjust_for = adjust_for
         self.n_centers = n_centers
         self.centers = centers
         self.refresh_centers = refresh_centers
@@ -220,6 +224,14 @@ CorrelatedGroups, default=None
         pass :class:`kernelknife.CorrelatedGroups`.
     feature_costs : array-like of shape (n_features,), default=None
         Factors of the penalty on each column's weight.
+    always_keep : array-like of str, int or bool, or callable, default=None
+        Columns that are never dropped, by name, number or mask, or a function of the data frame
+        that returns their names, such as ``sklearn.compose.make_column_selector``. Their weights
+        cost nothing, are learned as all others, and stay above zero.
+    adjust_for : array-like of str, int or bool, or callable, default=None
+        Columns that the kernel does not see, such as age, sex or batch: they have a linear part
+        that nothing penalizes, beside the intercept, in all models, paths and folds. A column of
+        levels is given as zeros and ones, without one of its levels.
     n_centers : int, default=None
         Build the model on so many centers instead of on all rows: memory no longer grows
         with the square of the rows. None is the exact method where it fits. A linear kernel
@@ -279,6 +291,9 @@ default="kmeans++"
         How far the weights are from a stationary point; it has no units.
     sparsity_ : float
         The penalty of the returned model.
+    adjusted_coef_ : ndarray of shape (n_adjusted, n_outputs)
+        Of the standardized columns that vary, on the scale of the scores; only with ``adjust_for``.
+        A column with gaps has a second row, for them.
     feature_groups_ : dict
         From the name of a group to the names of its columns; only with ``feature_groups``.
     n_features_in_ : int
@@ -333,6 +348,8 @@ class KnifeClassifier(ClassifierMixin, _BaseKnife):
     solver, start, n_starts : as in KnifeRegressor
         See :class:`KnifeRegressor`.
     standardize, missing, fit_intercept, feature_groups, feature_costs : as in KnifeRegressor
+        See :class:`KnifeRegressor`.
+    always_keep, adjust_for : as in KnifeRegressor
         See :class:`KnifeRegressor`.
     n_centers, centers, refresh_centers, memory_budget : as in KnifeRegressor
         See :class:`KnifeRegressor`.

@@ -57,6 +57,16 @@ class Model:
     adjusted: Columns | None = None
     adjusted_coef: np.ndarray | None = None
 
+    def adjusted_parts(self, X: np.ndarray) -> dict[int, np.ndarray]:
+        """Return what each column that is adjusted for adds to the scores of a user's rows."""
+        if self.adjusted is None or self.adjusted_coef is None:
+            return {}
+        Z, sources = self.adjusted.take(X), self.adjusted.sources
+        return {
+            int(j): Z[:, sources == i] @ self.adjusted_coef[sources == i]
+            for i, j in enumerate(self.adjusted.index)
+        }
+
     def kernel_matrix(self, X: np.ndarray) -> np.ndarray:
         """Return the weighted kernel matrix of a user's rows."""
         Z = self.columns.take(X)

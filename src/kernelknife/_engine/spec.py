@@ -44,8 +44,9 @@ class FitSpec:
     standardize, fit_intercept : bool
     missing : {"indicator", "mean", "error"}
     class_weight : dict, "balanced" or None
-    feature_groups, feature_costs, adjust_for : Any
-        As the user gave them: names of columns are resolved when the data are opened. The columns
+    feature_groups, feature_costs, always_keep, adjust_for : Any
+        As the user gave them: names of columns are resolved when the data are opened. The weights
+        of the columns that are always kept cost nothing and are never zero. The columns
         that are adjusted for have an unpenalized linear part and no weight.
     offset : bool
         Whether targets come with offsets, known parts of the scores, in columns behind them.
@@ -74,6 +75,7 @@ class FitSpec:
     class_weight: Any = None
     feature_groups: Any = None
     feature_costs: Any = None
+    always_keep: Any = None
     adjust_for: Any = None
     offset: bool = False
     n_centers: int | None = None

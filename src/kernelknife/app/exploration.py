@@ -312,8 +312,8 @@ def explore_table(
     begin = time.perf_counter()
     options = ExploreOptions(
         color=color, group=group, blocks=blocks, drop=drop, ids=ids, levels=levels,
-        impute=impute, drop_missing=drop_missing, dates=dates, n_components=n_components, kernel=kernel,
-        sparsity=sparsity, n_features=n_features, random_state=random_state,
+        impute=impute, drop_missing=drop_missing, dates=dates, n_components=n_components,
+        kernel=kernel, sparsity=sparsity, n_features=n_features, random_state=random_state,
     )  # fmt: skip
     left_out: ColumnOptions = options
     roles = [name for name in (options.color, options.group) if name is not None]
@@ -418,8 +418,8 @@ def relate_tables(
     begin = time.perf_counter()
     options = RelateOptions(
         on=on, group=group, blocks=blocks, drop=drop, ids=ids, levels=levels,
-        impute=impute, drop_missing=drop_missing, dates=dates, n_components=n_components, kernel=kernel,
-        sparsity=sparsity, hold_out=hold_out, random_state=random_state,
+        impute=impute, drop_missing=drop_missing, dates=dates, n_components=n_components,
+        kernel=kernel, sparsity=sparsity, hold_out=hold_out, random_state=random_state,
     )  # fmt: skip
     left, right, notes = _aligned(left.rename(columns=str), right.rename(columns=str), on)
     groups = None

@@ -123,6 +123,7 @@ def check_estimator(estimator, n_features) -> None:
     _require(bool((model.v >= 0).all()), "weights are negative")
     _check_array(model.vectors, (m, model.columns.n_seen))
     _check_array(model.coef, (m, k))
+    _check_adjusted(model)
     _check_array(model.intercept, (k,))
     _check_targets(model.targets, isinstance(estimator, KnifeClassifier))
     _check_moments(model)
@@ -170,13 +171,7 @@ def _check_columns(model, weights):
     _check_array(columns.center, (d,))
     _check_array(columns.scale, (d,))
     _require(bool((columns.scale > 0).all()) and columns.ready is False, "the scales are none")
-    gaps, fill = columns.gaps, columns.fill
-    _check_array(gaps, (len(gaps),), "iu")
-    _require(np.array_equal(gaps, np.unique(gaps)), "gaps are of no columns")
-    _require(not len(gaps) or 0 <= gaps[0] <= gaps[-1] < d, "gaps are of other columns")
-    _require(isinstance(columns.refuses_gaps, bool), "it is unknown what becomes of gaps")
-    if fill is not None:
-        _check_array(fill, (d,))
+    _check_gaps(columns)
     basis = columns.basis
     _require((basis is not None) is model.kernel.expands, "functions of the columns are missing")
     if basis is None:
@@ -194,6 +189,34 @@ def _check_columns(model, weights):
         _require(bool((np.diff(positions, axis=1) >= 0).all()), "positions are not in order")
     found = np.concatenate([np.zeros(0, dtype=int), *basis.columns])
     _require(np.array_equal(np.sort(found), np.arange(d)), "columns without functions")
+
+
+def _check_gaps(columns):
+    """Raise where it is not known what becomes of gaps in columns."""
+    d, gaps, fill = len(columns.index), columns.gaps, columns.fill
+    _check_array(gaps, (len(gaps),), "iu")
+    _require(np.array_equal(gaps, np.unique(gaps)), "gaps are of no columns")
+    _require(not len(gaps) or 0 <= gaps[0] <= gaps[-1] < d, "gaps are of other columns")
+    _require(isinstance(columns.refuses_gaps, bool), "it is unknown what becomes of gaps")
+    if fill is not None:
+        _check_array(fill, (d,))
+
+
+def _check_adjusted(model):
+    """Raise where the columns that are adjusted for cannot be had of a row."""
+    columns, coef = model.adjusted, model.adjusted_coef
+    _require((columns is None) is (coef is None), "adjusted columns have no coefficients")
+    if columns is None:
+        return
+    d = len(columns.index)
+    _check_array(columns.index, (d,), "iu")
+    _require(not len(np.intersect1d(columns.index, model.columns.index)), "columns are there twice")
+    _check_array(columns.center, (d,))
+    _check_array(columns.scale, (d,))
+    _require(columns.basis is None and columns.ready is False, "adjusted columns have functions")
+    _require(bool((columns.scale > 0).all()), "the scales are none")
+    _check_gaps(columns)
+    _check_array(coef, (columns.n_seen, len(model.targets.center)))
 
 
 def _check_targets(targets, is_classifier):

@@ -12,6 +12,7 @@ from kernelknife._engine.data.grouping import (
     check_costs,
     check_groups,
     column_names,
+    find_columns,
     find_groups,
 )
 from kernelknife._engine.data.opening import open_rows, open_rows_to_predict, refuse_lazy_rows
@@ -34,6 +35,7 @@ __all__ = [
     "check_groups",
     "column_names",
     "filled",
+    "find_columns",
     "find_groups",
     "measure_columns",
     "measure_targets",

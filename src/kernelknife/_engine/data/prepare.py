@@ -53,6 +53,8 @@ class TrainingData:
         The groups of all columns, constant ones included.
     adjusted : Columns or None
         Columns with an unpenalized linear part, which the kernel does not see.
+    kept : ndarray of bool or None
+        Which weights are never zero.
     """
 
     rows: Rows
@@ -65,6 +67,7 @@ class TrainingData:
     total_weight: float
     grouping: Grouping | None
     adjusted: Columns | None = None
+    kept: np.ndarray | None = None
 
     def with_targets(self, U: np.ndarray) -> "TrainingData":
         """Return the data with the scores ``U``, shape (n, k), as their targets."""
@@ -129,6 +132,7 @@ def prepare(
     missing: str = "indicator",
     feature_groups: Any = None,
     feature_costs: Any = None,
+    always_keep: Any = None,
     adjust_for: Any = None,
     offset: bool = False,
 ) -> TrainingData:
@@ -138,7 +142,8 @@ def prepare(
     ----------
     rows : Rows
         With targets as the user gave them, or without any.
-    missing, feature_groups, feature_costs, adjust_for : see :class:`kernelknife.KnifeRegressor`
+    missing, feature_groups, feature_costs : see :class:`kernelknife.KnifeRegressor`
+    always_keep, adjust_for : see :class:`kernelknife.KnifeRegressor`
     offset : bool, default=False
         Whether offsets stand behind the targets.
     """
@@ -178,6 +183,11 @@ def prepare(
             costs = shared if costs is None else shared * costs
     if costs is not None:
         costs = costs[columns.index]
+    kept = None
+    if always_keep is not None:
+        kept = _kept_weights(
+            find_columns(always_keep, "always_keep", rows.names, p), left_out, columns, groups, rows
+        )
     if kernel.expands:
         columns = replace(columns, basis=_measure_basis(rows, columns, kernel, groups))
     return TrainingData(
@@ -191,7 +201,30 @@ def prepare(
         total_weight=moments.total_weight,
         grouping=grouping,
         adjusted=adjusted,
+        kept=kept,
     )
+
+
+def _kept_weights(
+    asked: np.ndarray,
+    left_out: np.ndarray | None,
+    columns: Columns,
+    groups: np.ndarray | None,
+    rows: Rows,
+) -> np.ndarray:
+    """Return which weights are those of columns that a user wants to keep.
+
+    A constant column among them has no weight, and a group is kept with any of its columns.
+    """
+    both = np.intersect1d(asked, [] if left_out is None else left_out)
+    if len(both):
+        name = column_names(rows.names, rows.shape[1])[both[0]]
+        raise ValueError(
+            f"Column {str(name)!r} is in always_keep and in adjust_for: it has either a weight in "
+            "the kernel or a linear part beside it."
+        )
+    mine = np.isin(columns.index, asked)
+    return mine if groups is None else np.bincount(groups, mine) > 0
 
 
 def _measure_basis(

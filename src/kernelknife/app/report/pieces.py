@@ -178,11 +178,14 @@ def _effect(effect, low, high, colors):
         (label,) = effect.curves
     curve = next(iter(effect.curves.values()))
     ends = [value if isinstance(value, str) else number(value) for value in effect.values]
+    gap = ""
+    if effect.missing:
+        gap = f" Where it is missing: {number(next(iter(effect.missing.values())))}."
     chart = Chart(
         _effect_axis(effect, has_levels),
         Axis(low, high, label=shorten(label, 26)),
         f"Effect of {effect.name}: from {number(float(curve[0]))} at {ends[0]} to "
-        f"{number(float(curve[-1]))} at {ends[-1]}.",
+        f"{number(float(curve[-1]))} at {ends[-1]}.{gap}",
         width=320,
         height=220,
     )
