@@ -62,8 +62,8 @@ def one_draw(make, seed):
     search = KnifeClassifierCV if classes else KnifeRegressorCV
     boosting = HistGradientBoostingClassifier if classes else HistGradientBoostingRegressor
     models = {
-        "gaps": search(),
-        "filled": make_pipeline(SimpleImputer(strategy="median"), search()),
+        "gaps": search(kernel, cv=3),
+        "filled": make_pipeline(SimpleImputer(strategy="median"), search(kernel, cv=3)),
         "boosting": boosting(random_state=0),
     }
     for name, model in models.items():

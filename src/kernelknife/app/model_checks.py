@@ -47,6 +47,10 @@ def check_content(content, facts) -> None:
     _require(_are_names(selected), "the selected columns have no names")
     kept = np.unique(encoder.feature_groups_[model.weights_ > 0])
     _require(set(selected) == set(kept.tolist()), "the selected columns are not those of the model")
+    adjusted, linear = facts["adjusted"], vars(model)["_model"].adjusted
+    _require(_are_names(adjusted), "the adjusted columns have no names")
+    there = [] if linear is None else encoder.feature_groups_[linear.index].tolist()
+    _require(set(there) <= set(adjusted), "the adjusted columns are not those of the model")
     check_dates(facts["dates"])
     _try_out(encoder, model)
 

@@ -137,6 +137,12 @@ class TableOptions(ColumnOptions):
     task: str | None = option(
         None, "Guessed from the target if absent.", choices=("regression", "classification")
     )
+    always_keep: tuple[str, ...] = option(
+        (), "Column that is never dropped; repeatable, or with commas.", "--keep"
+    )
+    adjust_for: tuple[str, ...] = option(
+        (), "Column to adjust for, such as sex or batch; repeatable, or with commas."
+    )
     hold_out: float | str = option(
         0.0,
         "Rows kept for judging only: a share, or a column such as split=test.",
@@ -147,6 +153,8 @@ class TableOptions(ColumnOptions):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "target", str(self.target))
+        for name in ("always_keep", "adjust_for"):
+            object.__setattr__(self, name, as_names(getattr(self, name)))
         if self.group is not None:
             object.__setattr__(self, "group", str(self.group))
 

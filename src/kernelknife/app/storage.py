@@ -110,6 +110,7 @@ def save_model(path, selection) -> None:
         "target": selection.table.target_name,
         "task": selection.table.task,
         "selected": selection.selected,
+        "adjusted": list(selection.table.adjusted),
         "dates": selection.table.dates,
     }
     arrays: list[np.ndarray] = []
@@ -144,7 +145,8 @@ def load_model(path):
     model : KnifeRegressor or KnifeClassifier
         The fitted model.
     facts : dict
-        Version, target, task, selected columns, and what becomes of columns of dates.
+        Version, target, task, selected columns, columns that are adjusted for, and what becomes of
+        columns of dates.
 
     See Also
     --------

@@ -47,7 +47,7 @@ def predict(model, data, reading, *, ids, output):
     frame = read_table(data, **vars(reading), texts=texts, keys=ids)
     for name in ids:
         check_column(name, frame.columns)
-    selected = facts["selected"]
+    selected = [*facts["selected"], *facts["adjusted"]]
     numbers = expand_dates(frame, facts["dates"], selected)
     with warned():
         columns = _predictions(fitted, encoder.transform(numbers, selected), facts["target"])

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import clone
-from sklearn.compose import TransformedTargetRegressor
+from sklearn.compose import TransformedTargetRegressor, make_column_transformer
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.impute import SimpleImputer
 from sklearn.kernel_approximation import Nystroem
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.metrics import check_scoring, roc_auc_score
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -37,6 +37,8 @@ from kernelknife.app.selection.result import ClassQuality, HeldOut, Score, Wrong
 from kernelknife.estimators import KnifeClassifier, KnifeRegressor
 from kernelknife.inspection.curves import as_errors
 from kernelknife.kernels import Kernel, Linear, Polynomial, check_kernel
+
+ALMOST_FREE = 1e4  # inverse penalty of a logistic model, which without any may not exist
 
 __all__ = [
     "SelectedModel",
@@ -234,7 +236,7 @@ def judge_held_out(model, X, y, Z, y_held) -> HeldOut | None:
     if not len(y_held):
         return None
     task = "classification" if isinstance(model, KnifeClassifier) else "regression"
-    baseline = _baseline(task).fit(X, y)
+    baseline = _baseline(task, model.adjust_for).fit(X, y)
     errors = []
     for judged in (model, baseline):
         predicted = judged.predict(Z)
@@ -252,7 +254,7 @@ def _balanced_error(y, predicted):
     return float(np.mean([np.mean(predicted[y == label] != label) for label in np.unique(y)]))
 
 
-def compare_models(search, X, y, *, task, n_jobs) -> tuple[np.ndarray, np.ndarray, str]:
+def compare_models(search, X, y, *, task, adjusted, n_jobs) -> tuple[np.ndarray, np.ndarray, str]:
     """Return the errors by fold of the baseline and of a model with all columns, and its name.
 
     The model is tried with every ``alpha`` of the search, and its errors are nested as those of the
@@ -265,6 +267,8 @@ def compare_models(search, X, y, *, task, n_jobs) -> tuple[np.ndarray, np.ndarra
     X, y : ndarray
         The training rows.
     task : {"regression", "classification"}
+    adjusted : list of int or None
+        Columns that are adjusted for; the baseline is then their model.
     n_jobs : int or None
     """
     n_centers = plan_search(SearchSpec.from_estimator(search), len(X)).n_centers
@@ -277,7 +281,7 @@ def compare_models(search, X, y, *, task, n_jobs) -> tuple[np.ndarray, np.ndarra
         # scikit-learn warns of folds without test rows of a class, and of models that have not
         # quite converged; neither changes the comparison.
         warnings.simplefilter("ignore")
-        baseline_errors = _cross_validate(_baseline(task), search, X, y, n_jobs)
+        baseline_errors = _cross_validate(_baseline(task, adjusted), search, X, y, n_jobs)
         errors = [_cross_validate(model, search, X, y, n_jobs) for model in models]
     name = _name_model(task, kernel, n_centers)
     # The least mean over the folds suffers from selection bias, as that of the selection would.
@@ -285,9 +289,16 @@ def compare_models(search, X, y, *, task, n_jobs) -> tuple[np.ndarray, np.ndarra
     return baseline_errors, -nested_scores(table, search.splits_, "min"), name
 
 
-def _baseline(task):
-    """Return an estimator that predicts the mean, or the most frequent class."""
-    return DummyRegressor() if task == "regression" else DummyClassifier()
+def _baseline(task, adjusted):
+    """Return an estimator that predicts the mean, or the most frequent class.
+
+    Where columns are adjusted for it is a linear model of these, without a penalty to speak of.
+    """
+    if adjusted is None:
+        return DummyRegressor() if task == "regression" else DummyClassifier()
+    chosen = make_column_transformer((make_pipeline(StandardScaler(), SimpleImputer()), adjusted))
+    linear = LinearRegression() if task == "regression" else LogisticRegression(C=ALMOST_FREE)
+    return make_pipeline(chosen, linear)
 
 
 def _nearest(kernel: Kernel) -> dict:

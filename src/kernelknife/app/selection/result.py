@@ -414,14 +414,31 @@ class Selection:
         words = f"{search.kernel_name_}: {search.kernel_.words}"
         if not self.selected:
             kernels = "kernel" if len(compared) == 1 else "kernels"
-            return f"No column is left with the {kernels} {listed(compared)}."
+            return f"No column is left with the {kernels} {listed(compared)}.{self._adjusted}"
         if len(compared) > 1:
             words = f"Among the kernels {listed(compared)}, cross-validation selected {words}."
         else:
             words = f"The kernel is {words}."
         if self.keeps_all and self.verdict.better:
             words += " All columns with equal weights have a lower error than every shorter list."
-        return words
+        return words + self._adjusted
+
+    @property
+    def _adjusted(self) -> str:
+        """What is adjusted for, in words."""
+        names = self.table.adjusted
+        if not names:
+            return ""
+        return (
+            f" Adjusted for {listed(list(names))}, by a linear part that nothing penalizes; the "
+            "baseline is the model of that alone."
+        )
+
+    @property
+    def baseline_name(self) -> str:
+        """What the baseline is, in words."""
+        names = self.table.adjusted
+        return f"baseline ({listed(list(names))} alone)" if names else "baseline (constant)"
 
     @property
     def quality_in_words(self) -> str:
@@ -463,15 +480,16 @@ class Selection:
         Parameters
         ----------
         frame : DataFrame
-            It must hold the selected columns; others are ignored.
+            It must hold the selected columns, and those that are adjusted for; others are ignored.
 
         Returns
         -------
         ndarray
             One prediction per row.
         """
-        frame = expand_dates(frame, self.table.dates, self.selected)
-        return self.model.predict(self.encoder.transform(frame, self.selected))
+        needed = [*self.selected, *self.table.adjusted]
+        frame = expand_dates(frame, self.table.dates, needed)
+        return self.model.predict(self.encoder.transform(frame, needed))
 
     def to_json(self) -> dict:
         """Return the answer as a dict that ``json.dumps`` accepts.
@@ -512,7 +530,9 @@ class Selection:
             "rows": len(self.table.target),
             "rows_searched": self.rows_searched,
             "searched_products": products_as_json(self.searched_products),
-            "columns": self.table.features.shape[1],
+            "columns": self.table.n_candidates,
+            "kept": list(self.table.kept),
+            "adjusted_for": list(self.table.adjusted),
             "notes": list(self.table.notes),
             "settings": {name: _plain(value) for name, value in printed(self.settings).items()},
             "versions": self.versions,

@@ -61,6 +61,8 @@ def select_features(
     ids=(),
     group=None,
     task=None,
+    always_keep=(),
+    adjust_for=(),
     levels=(),
     impute=None,
     drop_missing=False,
@@ -103,6 +105,12 @@ def select_features(
         Column whose equal values mark rows that belong together and stay in one fold.
     task : {"regression", "classification"}, default=None
         None guesses from the target.
+    always_keep : sequence of str, default=()
+        Columns that are never dropped: no penalty, a weight that is learned.
+    adjust_for : sequence of str, default=()
+        Columns such as sex or batch that have a linear part of their own (a number for each level
+        of a text) beside the kernel, and are not among the columns to choose from. The baseline is
+        then the model of these columns alone.
     levels : sequence of str, default=()
         Columns whose values are names of levels: numbers such as the code of a site, and texts that
         would be taken for identifiers because few of them occur more than once.
@@ -188,7 +196,8 @@ def select_features(
     """
     begin = time.perf_counter()
     options = SelectOptions(
-        target=target, drop=drop, ids=ids, group=group, task=task, levels=levels, impute=impute,
+        target=target, drop=drop, ids=ids, group=group, task=task, always_keep=always_keep,
+        adjust_for=adjust_for, levels=levels, impute=impute,
         drop_missing=drop_missing, dates=dates, kernel=kernel, loss=loss,
         class_weight=class_weight, alpha=alpha, sparsity=sparsity, n_features=n_features,
         rule=rule, folds=folds, nested=nested, hold_out=hold_out, n_centers=n_centers,
@@ -250,7 +259,7 @@ class SelectionData:
                 f"{self.fewer_folds} folds, because the rarest class of {options.target} has "
                 f"{self.fewer_folds} rows"
             )
-        n_columns = self.table.features.shape[1]
+        n_columns = self.table.n_candidates
         return [*notes, f"selecting among {n_columns} columns with {len(self.X)} rows"]
 
 
@@ -260,7 +269,7 @@ def _read_data(table: Table, options: SelectOptions) -> SelectionData:
     rows, held_out = split_held_out(table, options.hold_out, options.random_state)
     encoder = TableEncoder(impute=options.impute).fit(table.features.iloc[rows])
     if options.fdr is not None:
-        check_knockoffs(encoder, options.group)
+        check_knockoffs(encoder, options.group, table)
     if options.loss is not None:
         check_loss(options.loss, table.task)
     if options.class_weight is not None and table.task == "regression":
@@ -281,7 +290,7 @@ def _read_data(table: Table, options: SelectOptions) -> SelectionData:
         rows = rows[draw_quick_rows(y, width, table.task, options.folds, options.random_state)]
     X, y = encoder.transform(table.features.iloc[rows]), table.target[rows]
     if options.fdr is not None:
-        check_copies(encoder, X)
+        check_copies(encoder, X, table.adjusted)
     groups = None if table.groups is None else table.groups[rows]
     n_folds = FOLDS.n_folds if groups is not None and cv is None else fewer
     return SelectionData(table, encoder, rows, held_out, X, y, groups, cv, n_folds, fewer)
@@ -302,6 +311,8 @@ def _make_search(
         n_jobs=options.n_jobs,
         feature_groups=data.encoder.feature_groups_,
         feature_costs=data.encoder.feature_costs,
+        always_keep=data.encoder.places(data.table.kept),
+        adjust_for=data.encoder.places(data.table.adjusted),
         class_weight=options.class_weight,
         scoring="balanced_accuracy" if balanced else None,
     )
@@ -326,12 +337,14 @@ def _make_selection(
     table, encoder, X, y = data.table, data.encoder, data.X, data.y
     selected = select_model(search, X, y, options)
     model, seed = selected.model, options.random_state
-    features = _describe_features(selected, search, encoder)
+    features = _describe_features(selected, search, encoder, table.adjusted)
     names = [feature.name for feature in features if feature.selected]
     baseline_errors, full_errors, full_model = compare_models(
-        search, X, y, task=table.task, n_jobs=options.n_jobs
+        search, X, y, task=table.task, adjusted=search.adjust_for, n_jobs=options.n_jobs
     )
     rates = find_rates(model, encoder, X, y, data.groups, options, callbacks)
+    if rates is not None:
+        rates = rates.without(table.adjusted)
     # Encoding no rows of many columns takes as long as encoding some.
     held = data.held_out
     Z = encoder.transform(table.features.iloc[held]) if len(held) else X[:0]
@@ -415,7 +428,7 @@ def _check_options(options):
 
 def _check_size(table, n_features):
     """Raise where the table has too few rows, or fewer columns than are asked for."""
-    n_rows, n_columns = table.features.shape
+    n_rows, n_columns = len(table.features), table.n_candidates
     if n_rows < FEWEST_ROWS:
         raise TableError(f"The table has {n_rows} rows; at least {FEWEST_ROWS} are needed.")
     if n_features is not None and n_features > n_columns:
@@ -489,7 +502,7 @@ def _judge_classes(selected, search, data, n_jobs):
     return judge_classes(models, search.splits_, data.X, data.y, row_names)
 
 
-def _describe_features(selected, search, encoder):
+def _describe_features(selected, search, encoder, adjusted):
     """Return one entry per column of the table, the heaviest first.
 
     The columns that a text column becomes share one weight, so the first of them stands for all.
@@ -503,5 +516,6 @@ def _describe_features(selected, search, encoder):
             encoder.gaps_.get(name, 0),
         )
         for name, j in zip(encoder.columns_, encoder.first_columns, strict=True)
+        if name not in adjusted
     ]
     return tuple(sorted(features, key=lambda feature: (-feature.weight, feature.rank)))

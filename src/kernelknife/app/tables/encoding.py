@@ -145,6 +145,20 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         widths = [len(self.levels_.get(name, [name])) for name in self.columns_]
         return np.cumsum([0, *widths[:-1]]).tolist()
 
+    def places(self, names):
+        """Return the numbers of the columns that some columns of the data frame become.
+
+        Parameters
+        ----------
+        names : sequence of str
+
+        Returns
+        -------
+        list of int or None
+            None where no names are given.
+        """
+        return np.flatnonzero(np.isin(self.feature_groups_, list(names))).tolist() or None
+
     @property
     def feature_costs(self):
         """For every column that comes out, its cost, such as ``feature_costs`` expects.

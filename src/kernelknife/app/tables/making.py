@@ -64,6 +64,8 @@ class Table:
         Which rows to keep for judging, where a column says so.
     dates : dict
         What has become of columns of dates, for rows to predict.
+    kept, adjusted : tuple of str
+        Features that are never dropped, and those that are adjusted for.
     """
 
     features: Any  # a pandas data frame; pandas is not a core dependency
@@ -76,6 +78,13 @@ class Table:
     row_names: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=object))
     held_out: np.ndarray | None = None
     dates: dict = field(default_factory=dict)
+    kept: tuple[str, ...] = ()
+    adjusted: tuple[str, ...] = ()
+
+    @property
+    def n_candidates(self) -> int:
+        """Number of columns to choose from."""
+        return self.features.shape[1] - len(self.adjusted)
 
 
 def make_table(frame, options: TableOptions, offered: Container[str] = OFFERED) -> Table:
@@ -100,6 +109,7 @@ def make_table(frame, options: TableOptions, offered: Container[str] = OFFERED) 
 def _make_table(frame, options):
     notes = _check_frame(frame)
     frame = frame.rename(columns=str)
+    options = _with_split_names(frame, options)
     _check_request(frame, options)
     row_names = _row_names(frame, options.ids)
     marked = options.hold_out if isinstance(options.hold_out, str) else None
@@ -125,7 +135,7 @@ def _make_table(frame, options):
     task = options.task or _guess_task(values, options.target, notes)
     target = _target_values(values, options.target, task)
     doubts += find_doubts(frame)
-    notes += describe_kinds(frame) + doubts
+    notes += describe_kinds(frame) + _roles_in_words(frame, options) + doubts
     kept = frame.index.to_numpy()
     return Table(
         frame.reset_index(drop=True),
@@ -138,6 +148,8 @@ def _make_table(frame, options):
         row_names[kept],
         None if held_out is None else _check_held_out(held_out[kept], marked),
         plan,
+        tuple(name for name in options.always_keep if name in frame.columns),
+        tuple(name for name in options.adjust_for if name in frame.columns),
     )
 
 
@@ -148,6 +160,21 @@ def _check_frame(frame):
         raise TypeError(f"frame must be a pandas DataFrame, got {type(frame).__name__}.")
     check_names(frame.columns, "The table")
     return reading_notes(frame)
+
+
+def _roles_in_words(frame, options):
+    """Return which columns are kept or adjusted for; one that has been left out is neither."""
+    if not set(frame.columns) - set(options.adjust_for):
+        raise TableError("All columns are adjusted for: there is nothing to choose from.")
+    notes = []
+    for words, names in (
+        ("always kept", options.always_keep),
+        ("adjusted for", options.adjust_for),
+    ):
+        used = [name for name in names if name in frame.columns]
+        if used:
+            notes.append(f"{words}: {listing(used)}")
+    return notes
 
 
 def _expand_dates(frame, options):
@@ -293,6 +320,34 @@ def make_features(frame, options: ColumnOptions):
     return table.features, table.target.astype(int), table.notes
 
 
+def _with_split_names(frame, options):
+    """Return the options with names such as sex,batch taken apart, unless a column is called so."""
+
+    def split(names):
+        return [
+            part.strip()
+            for name in names
+            for part in ([name] if name in frame.columns else name.split(","))
+        ]
+
+    return replace(
+        options,
+        always_keep=split(options.always_keep),
+        adjust_for=split(options.adjust_for),
+    )
+
+
+def _check_roles(options):
+    """Raise where a column that is to be kept or adjusted for has another role as well."""
+    others = dict.fromkeys((*options.drop, *options.ids), "left out")
+    others |= {options.target: "the target", options.group: "the group"}
+    for what, names in (("kept", options.always_keep), ("adjusted for", options.adjust_for)):
+        for name in names:
+            if name in others:
+                raise TableError(f"{name!r} is {others[name]}; it cannot be {what} as well.")
+        others |= dict.fromkeys(names, "kept")
+
+
 def _check_request(frame, options):
     """Raise where a name is not a column, or where two requests contradict each other."""
     target, left_out = options.target, (*options.drop, *options.ids)
@@ -307,6 +362,8 @@ def _check_request(frame, options):
         target,
         *left_out,
         *options.levels,
+        *options.always_keep,
+        *options.adjust_for,
         *([] if options.group is None else [options.group]),
     ]:
         check_column(name, frame.columns)
@@ -316,6 +373,7 @@ def _check_request(frame, options):
             Hint("use {} alone", {"impute": options.impute}),
             Hint("use {} alone", {"drop_missing": True}),
         )
+    _check_roles(options)
     both = [name for name in options.levels if name in (target, *left_out)]
     if both:
         raise TableError(f"{both[0]!r} is left out or the target; it cannot have levels as well.")
