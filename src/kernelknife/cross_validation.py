@@ -38,6 +38,7 @@ from kernelknife._engine import Model, Setup
 from kernelknife._engine.data import find_groups, refuse_lazy_rows
 from kernelknife._engine.data.arrays import ArrayRows
 from kernelknife._engine.data.opening import check_sample_weight
+from kernelknife._engine.policy import unjudged_classes
 from kernelknife._engine.search import Start
 from kernelknife._engine.solvers import Solution
 from kernelknife._tuning.candidates import (
@@ -49,12 +50,15 @@ from kernelknife._tuning.candidates import (
 )
 from kernelknife._tuning.folds import Scoring, SearchData, model_at, refit_candidate
 from kernelknife._tuning.refit import SearchResult, search
+from kernelknife._utils.messages import warn
 from kernelknife._utils.progress import root_progress
 from kernelknife._utils.threads import limited_blas
 from kernelknife._utils.versions import CallbackSupportMixin, with_callbacks
 from kernelknife.estimators import KnifeClassifier, KnifeRegressor
 from kernelknife.inspection.substitutes import Substitutes, fold_of_rows
 from kernelknife.path import PathResult
+
+MOST_CLASSES_NAMED = 5  # in a warning
 
 __all__ = ["KnifeClassifierCV", "KnifeRegressorCV", "models_of_folds"]
 
@@ -216,6 +220,8 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         columns = ArrayRows(data.X, s=data.sample_weight, names=data.names)
         spec = spec.with_groups(find_groups(spec.fit.feature_groups, columns, spec.fit.kernel))
         codes = self._class_codes(data.y)
+        if codes is not None and groups is None:
+            self._warn_of_unjudged(codes, spec.cv)
         with root_progress(self, "cv", None) as progress:
             result = search(spec, data, codes, groups, progress)
         self._set_fitted(result, spec.seed)
@@ -224,6 +230,20 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
             # What has not converged on the path has been said already.
             result.refit.result.warn_not_converged("The selected model")
         return self
+
+    def _warn_of_unjudged(self, codes: np.ndarray, cv: Any) -> None:
+        """Say which classes have too few rows to be judged."""
+        rare = unjudged_classes(codes, cv)
+        if len(rare):
+            counts = np.bincount(codes)
+            named = [f"{str(self.classes_[k])!r} ({counts[k]})" for k in rare[:MOST_CLASSES_NAMED]]
+            others = len(rare) - len(named)
+            more = f" and {others} more" if others else ""
+            warn(
+                f"Classes with too few rows for the folds cannot be judged, {', '.join(named)}"
+                f"{more}: their rows are among the training rows of every fold.",
+                UserWarning,
+            )
 
     def _open(self, X: Any, y: Any, sample_weight: Any, spec: SearchSpec) -> SearchData:
         """Return the rows of the search; sets number and names of the columns."""
@@ -387,7 +407,9 @@ class KnifeRegressorCV(RegressorMixin, _BaseKnifeCV):
     cv : int, splitter or iterable, default=None
         None is five folds of shuffled rows, stratified for classes; below 200 rows, where one
         split into folds is mostly chance, twice five; and as many as the rarest class has rows
-        where these are fewer than five. With ``groups``, None and a number keep them together.
+        where these are fewer than five. A class of a single row, or with fewer rows than a number
+        of folds that is given, cannot be judged: all folds train on its rows. With ``groups``,
+        None and a number keep them together.
     nested : {"others", "full"}, default="others"
         What ``nested_scores_`` are. "others" scores in every fold what the other folds select,
         which costs nothing; they have trained on that fold's rows, so that a little optimism is

@@ -78,7 +78,7 @@ REFUSED = {
     "gaps in the group": (put(ward=["a", None] * 20), GROUPED, {"drop_missing"}),
     "few groups": (put(ward=["a", "b"] * 20), GROUPED, set()),
     "a rare class": (with_classes("EWS "), {}, set()),
-    "a class rarer than folds": (with_classes("BL", "BL"), {"folds": 3}, {"folds"}),
+    "classes rarer than folds": (with_classes(*["RMS"] * 36), {"folds": 3}, {"folds"}),
     "many folds": (plain(), {"folds": 99}, set()),
     "sparsity and number": (plain(), {"sparsity": 1.0, "n_features": 2}, set()),
     "many features": (plain(), {"n_features": 9}, set()),

@@ -2,14 +2,22 @@
 
 import numbers
 import time
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from kernelknife._engine import FitSpec, prepare_arrays, set_up
-from kernelknife._engine.policy import FOLDS, affordable_folds, is_counted, quick_centers
+from kernelknife._engine.policy import (
+    FOLDS,
+    affordable_folds,
+    is_counted,
+    quick_centers,
+    unjudged_classes,
+)
 from kernelknife._tuning.candidates import SearchSpec, named_kernels, penalty_for_share
 from kernelknife._tuning.halving import plan_search
 from kernelknife._tuning.splits import rows_of_splits
@@ -43,6 +51,7 @@ from kernelknife.app.selection.rates import (
 )
 from kernelknife.app.selection.result import Feature, Selection
 from kernelknife.app.tables import Table, TableEncoder, TableError, make_table
+from kernelknife.app.tables.columns import listing
 from kernelknife.cross_validation import KnifeClassifierCV, KnifeRegressorCV, models_of_folds
 from kernelknife.inspection.substitutes import Substitutes, find_substitutes, fold_of_rows
 from kernelknife.losses import check_loss
@@ -216,7 +225,10 @@ def select_features(
         for note in data.notes(options):
             announce(note)
         announce(announce_search(spec, plan, data.X, data.y, quick=quick))
-    search.fit(data.X, data.y, groups=data.groups)
+    with warnings.catch_warnings():
+        # A note has said it.
+        warnings.filterwarnings("ignore", ".*too few rows for the folds cannot be judged")
+        search.fit(data.X, data.y, groups=data.groups)
     return _make_selection(search, data, options, callbacks, begin)
 
 
@@ -238,6 +250,8 @@ class SelectionData:
         Number of folds where the rows decide it.
     fewer_folds : int or None
         The same where a rare class is the reason.
+    unjudged : tuple of str
+        Classes with too few rows for the folds, which train on all of them.
     """
 
     table: Table
@@ -250,6 +264,7 @@ class SelectionData:
     cv: Any
     n_folds: int | None
     fewer_folds: int | None
+    unjudged: tuple[str, ...] = ()
 
     def notes(self, options: SelectOptions) -> list[str]:
         """Return what was guessed or left out, and what is going to be done."""
@@ -258,6 +273,11 @@ class SelectionData:
             notes.append(
                 f"{self.fewer_folds} folds, because the rarest class of {options.target} has "
                 f"{self.fewer_folds} rows"
+            )
+        if self.unjudged:
+            notes.append(
+                f"too few rows of {options.target} to judge {listing(self.unjudged)}: these rows "
+                "are in the training rows of every fold"
             )
         n_columns = self.table.n_candidates
         return [*notes, f"selecting among {n_columns} columns with {len(self.X)} rows"]
@@ -293,7 +313,11 @@ def _read_data(table: Table, options: SelectOptions) -> SelectionData:
         check_copies(encoder, X, table.adjusted)
     groups = None if table.groups is None else table.groups[rows]
     n_folds = FOLDS.n_folds if groups is not None and cv is None else fewer
-    return SelectionData(table, encoder, rows, held_out, X, y, groups, cv, n_folds, fewer)
+    unjudged: tuple[str, ...] = ()
+    if table.task == "classification" and groups is None:
+        labels, codes = np.unique(y, return_inverse=True)
+        unjudged = tuple(str(labels[k]) for k in unjudged_classes(codes, cv))
+    return SelectionData(table, encoder, rows, held_out, X, y, groups, cv, n_folds, fewer, unjudged)
 
 
 def _make_search(
@@ -453,9 +477,10 @@ def _check_groups(table, train, folds):
 def _fewer_folds(table, y, folds, asked):
     """Return as many folds as the rarest class has rows, None where that changes nothing.
 
-    Folds that were asked for are kept, and a class with fewer rows is refused; so is a class of a
-    single row. With groups of rows, which are split as a whole, the number of rows does not decide,
-    nor with a splitter of scikit-learn.
+    Folds that were asked for are kept. Classes with too few rows for them, or with a single row,
+    are trained on and not judged; one that looks like a slip of another is refused, and so are all
+    where less than two are left to judge. With groups of rows, which are split as a whole, the
+    number of rows does not decide, nor with a splitter of scikit-learn.
     """
     if table.task == "regression" or table.groups is not None or not is_counted(folds):
         return None
@@ -464,9 +489,12 @@ def _fewer_folds(table, y, folds, asked):
     fewest = int(counts.min())
     needed = n_folds if asked else FEWEST_FOLDS
     if fewest < needed:
+        codes = np.unique(y, return_inverse=True)[1]
         sizes = {str(label): int(n) for label, n in zip(labels, counts, strict=True)}
-        raise _rare_classes(table.target_name, sizes, needed, asked)
-    return affordable_folds(np.unique(y, return_inverse=True)[1], n_folds)
+        rare = [label for label, n in sizes.items() if n < needed]
+        if not len(unjudged_classes(codes, folds)) or any(map(partial(_other, sizes), rare)):
+            raise _rare_classes(table.target_name, sizes, needed, asked)
+    return None if asked else affordable_folds(np.unique(y, return_inverse=True)[1], n_folds)
 
 
 def _rare_classes(target, sizes, n_folds, asked):
@@ -474,9 +502,9 @@ def _rare_classes(target, sizes, n_folds, asked):
     rare = {label: n for label, n in sizes.items() if n < n_folds}
     alike = ""
     for label in rare:
-        others = [other for other in sizes if _plain(other) == _plain(label) and other != label]
-        if others and not alike:
-            alike = f" {label!r} differs from {others[0]!r} only in blanks or capitals."
+        other = _other(sizes, label)
+        if other and not alike:
+            alike = f" {label!r} differs from {other!r} only in blanks or capitals."
     shown = ", ".join(f"{label!r} ({n})" for label, n in list(rare.items())[:MOST_CLASSES_NAMED])
     words = ("correct these classes", "join them with others", "leave their rows out")
     hints = [Hint(text) for text in words]
@@ -486,6 +514,12 @@ def _rare_classes(target, sizes, n_folds, asked):
     if not asked:
         need = f"Every class of {target} needs {n_folds} rows or more"
     return TableError(f"{need}, and some have fewer: {shown}.{alike}", *hints)
+
+
+def _other(labels, label):
+    """Return a label that differs from another one only by what is mostly a slip, or nothing."""
+    same = [other for other in labels if _plain(other) == _plain(label) and other != label]
+    return same[0] if same else ""
 
 
 def _plain(label):
