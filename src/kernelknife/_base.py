@@ -150,10 +150,10 @@ class ProbabilityMethod:
         if estimator is None:
             return self.function
         loss = _loss_or_name(estimator)
-        if getattr(loss, "probability", None) is None:
+        if getattr(loss, "probability", None) is None and estimator.probability is None:
             raise AttributeError(
-                f"{self.function.__name__} needs loss='logistic': {loss!r} has scores, from "
-                "decision_function, and no probabilities."
+                f"{self.function.__name__} needs loss='logistic' or probability='sigmoid': "
+                f"{loss!r} has scores, from decision_function, and no probabilities of its own."
             )
         return MethodType(self.function, estimator)
 

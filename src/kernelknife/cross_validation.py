@@ -34,13 +34,14 @@ from kernelknife._base import (
     scored_at,
     with_column_numbers,
 )
-from kernelknife._engine import Model, Setup
+from kernelknife._engine import FitSpec, Model, Setup
 from kernelknife._engine.data import find_groups, refuse_lazy_rows
 from kernelknife._engine.data.arrays import ArrayRows
 from kernelknife._engine.data.opening import check_sample_weight
 from kernelknife._engine.policy import unjudged_classes
 from kernelknife._engine.search import Start
 from kernelknife._engine.solvers import Solution
+from kernelknife._tuning.calibration import calibrate
 from kernelknife._tuning.candidates import (
     EQUAL,
     RELAXED,
@@ -54,7 +55,12 @@ from kernelknife._utils.messages import warn
 from kernelknife._utils.progress import root_progress
 from kernelknife._utils.threads import limited_blas
 from kernelknife._utils.versions import CallbackSupportMixin, with_callbacks
-from kernelknife.estimators import KnifeClassifier, KnifeRegressor
+from kernelknife.estimators import (
+    KnifeClassifier,
+    KnifeRegressor,
+    calibrates,
+    held_out_scores,
+)
 from kernelknife.inspection.substitutes import Substitutes, fold_of_rows
 from kernelknife.path import PathResult
 
@@ -63,20 +69,25 @@ MOST_CLASSES_NAMED = 5  # in a warning
 __all__ = ["KnifeClassifierCV", "KnifeRegressorCV", "models_of_folds"]
 
 
-def models_of_folds(search: Any, X: np.ndarray, y: np.ndarray, n_jobs: Any = None) -> list:
+def models_of_folds(
+    search: Any, X: np.ndarray, y: np.ndarray, n_jobs: Any = None, *, sample_weight: Any = None
+) -> list:
     """Return the models of the selected candidate that the folds of a fitted search have scored.
 
     Parameters
     ----------
     search : KnifeRegressorCV or KnifeClassifierCV
-        Fitted to ``X`` and ``y``, without sample weights and ``n_features_to_select``.
+        Fitted to ``X`` and ``y``, without ``n_features_to_select``.
     X, y : ndarray
     n_jobs : int or None
+    sample_weight : ndarray, default=None
+        Those that the search was fitted with.
     """
     rows = search._rows
     as_estimator = partial(_scored_candidate, search._single_estimator())
     scoring = Scoring(search.score_name_, None, as_estimator)
-    data = SearchData(X, y, np.ones(len(y)), scoring).take(rows)
+    s = np.ones(len(y)) if sample_weight is None else sample_weight
+    data = SearchData(X, y, s, scoring).take(rows)
     calls = (
         delayed(_model_of_fold)(
             search._path, search._candidate, data, np.searchsorted(rows, train), begin
@@ -123,6 +134,7 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         cv=None,
         nested="others",
         class_weight=None,
+        probability=None,
         solver="eliminate",
         start="auto",
         n_starts=0,
@@ -154,6 +166,7 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         self.cv = cv
         self.nested = nested
         self.class_weight = class_weight
+        self.probability = probability
         self.solver = solver
         self.start = start
         self.n_starts = n_starts
@@ -185,7 +198,13 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         shared = set(self._single().get_params(deep=False)) & set(self.get_params(deep=False))
         options = {name: getattr(self, name) for name in shared}
         # The folds choose these.
-        options |= {"relax": False, "n_centers": None, "n_jobs": None, **changes}
+        options |= {
+            "relax": False,
+            "n_centers": None,
+            "n_jobs": None,
+            "probability": None,
+            **changes,
+        }
         return self._single(**options)
 
     @with_callbacks
@@ -225,11 +244,30 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         with root_progress(self, "cv", None) as progress:
             result = search(spec, data, codes, groups, progress)
         self._set_fitted(result, spec.seed)
+        if calibrates(self.probability, spec.fit):
+            self._calibrate(data, codes)
         self.path_.warn_not_converged()
         if not result.refit.result.converged and self.path_.converged.all():
             # What has not converged on the path has been said already.
             result.refit.result.warn_not_converged("The selected model")
         return self
+
+    def _calibrate(self, data: SearchData, codes: np.ndarray) -> None:
+        """Learn probabilities from what the models of the folds say of their test rows."""
+        tested = np.concatenate([test for _, test in self.splits_])
+        s = data.sample_weight
+        if self.n_features_to_select is None:
+            models = models_of_folds(self, data.X, data.y, self.n_jobs, sample_weight=s)
+            pairs = zip(models, self.splits_, strict=True)
+            parts = [model.decision_function(data.X[test]) for model, (_, test) in pairs]
+            scores = np.concatenate(parts)
+        else:
+            single = FitSpec.from_estimator(self.best_estimator_)
+            single = with_column_numbers(single, data.names, data.X.shape[1])
+            scores = held_out_scores(single, self.splits_, data.X, data.y, s)
+        found = calibrate(scores, codes[tested], s[tested], str(self.probability))
+        self.best_estimator_.calibration_ = found
+        self.best_estimator_.probability = self.probability
 
     def _warn_of_unjudged(self, codes: np.ndarray, cv: Any) -> None:
         """Say which classes have too few rows to be judged."""
@@ -415,7 +453,7 @@ class KnifeRegressorCV(RegressorMixin, _BaseKnifeCV):
         which costs nothing; they have trained on that fold's rows, so that a little optimism is
         left. "full" searches once more inside the training rows of every fold: an honest estimate,
         at about as many more searches as there are folds.
-    class_weight : None
+    class_weight, probability : None
         For :class:`KnifeClassifierCV` only; a regressor refuses everything else.
     solver, start, n_starts, standardize, missing, fit_intercept : as in KnifeRegressor
         See :class:`KnifeRegressor`.
@@ -542,6 +580,9 @@ class KnifeClassifierCV(ClassifierMixin, _BaseKnifeCV):
     class_weight : as in KnifeClassifier
         See :class:`KnifeClassifier`. With "balanced", ``scoring="balanced_accuracy"`` chooses in
         the same spirit.
+    probability : {None, "sigmoid", "isotonic"}, default=None
+        How probabilities are learned where the loss has none of its own, from the scores that the
+        models of the folds give to their test rows; see :class:`KnifeClassifier`.
     solver, start, n_starts, standardize, missing, fit_intercept : as in KnifeRegressor
         See :class:`KnifeRegressor`.
     feature_groups, feature_costs, always_keep, adjust_for : as in KnifeRegressor
@@ -590,7 +631,7 @@ class KnifeClassifierCV(ClassifierMixin, _BaseKnifeCV):
 
     @ProbabilityMethod
     def predict_proba(self, X):
-        """Return class probabilities of the chosen model, for a loss that has them.
+        """Return class probabilities of the chosen model: its loss's, or by ``probability``.
 
         Parameters
         ----------

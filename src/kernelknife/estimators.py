@@ -4,18 +4,53 @@ from abc import ABC
 from functools import partial
 from typing import Any, Self
 
+import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from kernelknife._base import KernelPredictor, ProbabilityMethod, open_data
-from kernelknife._engine import FitSpec, fit, set_up
+from kernelknife._base import (
+    KernelPredictor,
+    ProbabilityMethod,
+    open_data,
+    with_column_numbers,
+)
+from kernelknife._engine import FitSpec, fit, prepare_arrays, set_up
+from kernelknife._engine.data import TrainingData, refuse_lazy_rows
+from kernelknife._engine.data.arrays import ArrayRows
+from kernelknife._engine.data.opening import check_sample_weight
 from kernelknife._engine.policy import default_loss
+from kernelknife._tuning.calibration import CALIBRATIONS, calibrate
+from kernelknife._tuning.splits import make_splitter
 from kernelknife._utils.progress import root_progress
 from kernelknife._utils.threads import limited_blas
 from kernelknife._utils.versions import with_callbacks
 from kernelknife.inspection.substitutes import Substitutes, find_substitutes
 
-__all__ = ["KnifeClassifier", "KnifeRegressor"]
+__all__ = ["KnifeClassifier", "KnifeRegressor", "calibrates", "held_out_scores"]
+
+
+def calibrates(probability: Any, spec: FitSpec) -> bool:
+    """Whether probabilities have to be learned; raise for a word that means nothing."""
+    if probability is None:
+        return False
+    if spec.task == "regression":
+        raise ValueError("probability is for classifiers: a regression has no classes.")
+    if probability not in CALIBRATIONS:
+        raise ValueError(
+            f"Unknown probability {probability!r}. Known names: {', '.join(CALIBRATIONS)}."
+        )
+    return spec.loss.probability is None
+
+
+def held_out_scores(
+    spec: FitSpec, splits: Any, X: np.ndarray, y: np.ndarray, s: np.ndarray
+) -> np.ndarray:
+    """Return the scores of the test rows of every fold, by a model of its training rows."""
+    parts = []
+    for train, test in splits:
+        found = fit(spec, prepare_arrays(spec, X[train], y[train], s[train]))
+        parts.append(np.reshape(found.model.decisions(ArrayRows(X[test])), (len(test), -1)))
+    return np.concatenate(parts)
 
 
 class _BaseKnife(KernelPredictor, ABC):
@@ -32,6 +67,7 @@ class _BaseKnife(KernelPredictor, ABC):
         relax: bool = False,
         learn_weights: bool = True,
         class_weight: Any = None,
+        probability: str | None = None,
         solver: str = "eliminate",
         start: Any = "auto",
         n_starts: int = 0,
@@ -59,6 +95,7 @@ class _BaseKnife(KernelPredictor, ABC):
         self.relax = relax
         self.learn_weights = learn_weights
         self.class_weight = class_weight
+        self.probability = probability
         self.solver = solver
         self.start = start
         self.n_starts = n_starts
@@ -103,9 +140,28 @@ class _BaseKnife(KernelPredictor, ABC):
         with limited_blas(rows), root_progress(self, total=None) as progress:
             result = fit(spec, data, progress)
         self._set_fitted(result)
+        self._calibrate(data, spec, X, y, sample_weight)
         if not result.converged:
             result.warn_not_converged(type(self).__name__)
         return self
+
+    def _calibrate(self, data: TrainingData, spec: FitSpec, X: Any, y: Any, s: Any) -> None:
+        """Learn probabilities, where they are asked for and the loss has none."""
+        self.__dict__.pop("calibration_", None)  # of an earlier fit
+        if not calibrates(self.probability, spec):
+            return
+        refuse_lazy_rows(X, "probability")
+        rows = data.rows
+        assert isinstance(rows, ArrayRows)  # as of every table in memory
+        y, s = np.ravel(np.asarray(y)), check_sample_weight(s, len(rows.X))
+        codes = np.unique(y, return_inverse=True)[1]
+        splitter = make_splitter(None, codes, True, None, spec.seed)
+        splits = list(splitter.split(rows.X, codes))
+        spec = with_column_numbers(spec, rows.names, rows.X.shape[1])
+        with limited_blas():
+            scores = held_out_scores(spec, splits, rows.X, y, s)
+        tested = np.concatenate([test for _, test in splits])
+        self.calibration_ = calibrate(scores, codes[tested], s[tested], str(self.probability))
 
     def substitutes(
         self,
@@ -195,7 +251,7 @@ class KnifeRegressor(RegressorMixin, _BaseKnife):
     learn_weights : bool, default=True
         False keeps the weights of ``start``, equal ones unless it gives others: a kernel model
         of all columns, to compare with.
-    class_weight : None
+    class_weight, probability : None
         For :class:`KnifeClassifier` only; a regressor refuses everything else.
     solver : {"eliminate", "alternate"}, default="eliminate"
         "eliminate" takes Gauss-Newton steps with the coefficients eliminated; "alternate" is
@@ -345,6 +401,11 @@ class KnifeClassifier(ClassifierMixin, _BaseKnife):
         Factors of the sample weights by class. "balanced" gives all classes the same total, so
         that a rare class counts as much as a frequent one. Not for lazy rows, which take
         ``sample_weight``.
+    probability : {None, "sigmoid", "isotonic"}, default=None
+        How probabilities are learned where the loss has none of its own: by a sigmoid of the scores
+        (Platt's method) or by isotonic regression, from the scores that models of folds give to the
+        rows that they have not seen. It takes as many more fits as there are folds, five, or ten
+        below 200 rows. The most probable class need not be the predicted one.
     solver, start, n_starts : as in KnifeRegressor
         See :class:`KnifeRegressor`.
     standardize, missing, fit_intercept, feature_groups, feature_costs : as in KnifeRegressor
@@ -391,7 +452,7 @@ class KnifeClassifier(ClassifierMixin, _BaseKnife):
 
     @ProbabilityMethod
     def predict_proba(self, X: Any) -> Any:
-        """Return class probabilities, for a loss that has them (logistic).
+        """Return class probabilities, for a loss that has them (logistic) or with ``probability``.
 
         Beyond two classes they are those of each class against the rest, normalized.
 
@@ -406,5 +467,7 @@ class KnifeClassifier(ClassifierMixin, _BaseKnife):
             One probability per class; those of a row add up to 1.
         """
         check_is_fitted(self)
+        if hasattr(self, "calibration_"):
+            return self._apply(partial(self._model.mapped, after=self.calibration_), X)
         loss = default_loss(self.loss, "classification")
         return self._apply(partial(self._model.probabilities, loss=loss), X)

@@ -103,6 +103,10 @@ class Model:
         """Return class probabilities by a loss that has them."""
         return self._map(rows, partial(_class_probabilities, loss))
 
+    def mapped(self, rows: Rows, after: Callable[[Array], Array]) -> Array:
+        """Return a function of the scores of rows of any kind."""
+        return self._map(rows, after)
+
     def _map(self, rows: Rows, after: Callable[[Array], Array]) -> Array:
         function = partial(self._of_block, rows.names, after)
         return rows.map(function, width=max(1, len(self.vectors)))

@@ -11,6 +11,7 @@ import numpy as np
 
 from kernelknife._engine import FitSpec
 from kernelknife._engine.effects import list_effects
+from kernelknife._tuning.calibration import CALIBRATIONS, Calibration
 from kernelknife.app.tables import TableEncoder
 from kernelknife.app.tables.dates import PARTS
 from kernelknife.estimators import KnifeClassifier, KnifeRegressor
@@ -131,6 +132,7 @@ def check_estimator(estimator, n_features) -> None:
     _check_array(model.intercept, (k,))
     _check_targets(model.targets, isinstance(estimator, KnifeClassifier))
     _check_moments(model)
+    _check_calibration(estimator, k)
     for name, own in (
         ("support_vectors_rows_", model.support),
         ("support_vectors_", model.vectors),
@@ -193,6 +195,32 @@ def _check_columns(model, weights):
         _require(bool((np.diff(positions, axis=1) >= 0).all()), "positions are not in order")
     found = np.concatenate([np.zeros(0, dtype=int), *basis.columns])
     _require(np.array_equal(np.sort(found), np.arange(d)), "columns without functions")
+
+
+def _check_calibration(estimator, k):
+    """Raise where scores cannot be turned into probabilities."""
+    found = getattr(estimator, "calibration_", None)
+    if found is None:
+        _require(not _lacks_probabilities(estimator), "the probabilities are missing")
+        return
+    _require(type(found) is Calibration and found.method in CALIBRATIONS, "no calibration")
+    _require(isinstance(found.positions, tuple) and len(found.positions) == k, "no calibration")
+    tables = found.chances if found.method == "isotonic" else found.positions
+    _require(isinstance(tables, tuple) and len(tables) == k, "no calibration")
+    for at, chance in zip(found.positions, tables, strict=True):
+        size = len(at) if found.method == "isotonic" else 2
+        _check_array(at, (size,))
+        _check_array(chance, (size,))
+        if found.method == "isotonic":
+            _require(size > 0 and bool((np.diff(at) >= 0).all()), "scores are not in order")
+            _require(bool(((chance >= 0) & (chance <= 1)).all()), "probabilities are none")
+
+
+def _lacks_probabilities(estimator):
+    """Return whether an estimator promises probabilities that it can only have learned."""
+    if not isinstance(estimator, KnifeClassifier) or estimator.probability is None:
+        return False
+    return FitSpec.from_estimator(estimator).loss.probability is None
 
 
 def _check_gaps(columns):

@@ -21,6 +21,7 @@ from kernelknife._engine.data import Columns, TargetEncoder
 from kernelknife._engine.effects import EffectMoments
 from kernelknife._engine.model import Model
 from kernelknife._engine.solvers import SOLVERS
+from kernelknife._tuning.calibration import Calibration
 from kernelknife._utils.files import write_file
 from kernelknife.app.messages import Hint, InputError
 from kernelknife.app.model_checks import check_content
@@ -44,6 +45,7 @@ TYPES = {
         KnifeClassifier,
         KnifeRegressor,
         Basis,
+        Calibration,
         Columns,
         EffectMoments,
         Model,

@@ -27,6 +27,7 @@ from sklearn.svm import SVC, LinearSVC
 from kernelknife._base import fitted_with
 from kernelknife._engine import FitSpec, finish, prepare_arrays, set_up
 from kernelknife._engine.search import solve_for_support
+from kernelknife._tuning.calibration import calibrate
 from kernelknife._tuning.candidates import SearchSpec, penalty_for_share
 from kernelknife._tuning.choose import ScoreTable, nested_scores
 from kernelknife._tuning.halving import plan_search
@@ -42,6 +43,7 @@ ALMOST_FREE = 1e4  # inverse penalty of a logistic model, which without any may 
 
 __all__ = [
     "SelectedModel",
+    "add_probabilities",
     "advantage_over",
     "compare_models",
     "judge_classes",
@@ -219,6 +221,28 @@ def advantage_over(baseline_errors: np.ndarray, errors: np.ndarray, splits) -> S
     test_to_train = np.mean([len(test) / len(train) for train, test in splits])
     spread = float(beyond.std(ddof=1) * np.sqrt(1.0 / len(beyond) + test_to_train))
     return Score(1.0 - ratio, spread / scale)
+
+
+def add_probabilities(model, models, splits, X, y) -> None:
+    """Let a model have probabilities, from what those of the folds say of their test rows.
+
+    Parameters
+    ----------
+    model : KnifeClassifier
+        Fitted. A model whose loss has probabilities keeps them.
+    models : list of KnifeClassifier
+        Fitted on the training rows of every fold.
+    splits : list of (ndarray, ndarray)
+    X, y : ndarray
+    """
+    if FitSpec.from_estimator(model).loss.probability is not None:
+        return
+    tested = np.concatenate([test for _, test in splits])
+    pairs = zip(models, splits, strict=True)
+    scores = np.concatenate([fitted.decision_function(X[test]) for fitted, (_, test) in pairs])
+    codes = np.searchsorted(model.classes_, y[tested])
+    model.calibration_ = calibrate(scores, codes, np.ones(len(tested)), "sigmoid")
+    model.set_params(probability="sigmoid")
 
 
 def judge_held_out(model, X, y, Z, y_held) -> HeldOut | None:

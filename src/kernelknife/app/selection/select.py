@@ -26,6 +26,7 @@ from kernelknife._utils.versions import versions
 from kernelknife.app.messages import Hint
 from kernelknife.app.options import SelectOptions
 from kernelknife.app.selection.comparison import (
+    add_probabilities,
     advantage_over,
     compare_models,
     judge_classes,
@@ -366,6 +367,7 @@ def _make_selection(
     baseline_errors, full_errors, full_model = compare_models(
         search, X, y, task=table.task, adjusted=search.adjust_for, n_jobs=options.n_jobs
     )
+    quality = _judge_classes(selected, search, data, options.n_jobs)
     rates = find_rates(model, encoder, X, y, data.groups, options, callbacks)
     if rates is not None:
         rates = rates.without(table.adjusted)
@@ -381,7 +383,7 @@ def _make_selection(
         advantage=advantage_over(baseline_errors, selected.errors, search.splits_),
         full_advantage=advantage_over(baseline_errors, full_errors, search.splits_),
         held_out=judge_held_out(model, X, y, Z, table.target[held]),
-        quality=_judge_classes(selected, search, data, options.n_jobs),
+        quality=quality,
         effects=find_effects(model, encoder, X, names, seed),
         interactions=find_interactions(model, encoder, X, seed),
         substitutes=_find_substitutes(model, search, X, y, options.quick),
@@ -528,11 +530,15 @@ def _plain(label):
 
 
 def _judge_classes(selected, search, data, n_jobs):
-    """Return how well single classes are predicted, or None for a number."""
+    """Return how well single classes are predicted, or None for a number.
+
+    The models of the folds that show it also tell how probable classes are at their scores.
+    """
     if data.table.task == "regression":
         return None
     models = selected.models or models_of_folds(search, data.X, data.y, n_jobs)
     row_names = data.table.row_names[data.rows]
+    add_probabilities(selected.model, models, search.splits_, data.X, data.y)
     return judge_classes(models, search.splits_, data.X, data.y, row_names)
 
 
