@@ -30,6 +30,7 @@ from kernelknife._engine.data import (
 from kernelknife._engine.data.opening import weigh_classes
 from kernelknife._engine.policy import default_loss
 from kernelknife._engine.solvers import Solution
+from kernelknife._tuning.calibration import Calibration
 from kernelknife._utils.checks import FLOATS, explained_texts, make_dense
 from kernelknife._utils.threads import limited_blas
 from kernelknife._utils.versions import CallbackSupportMixin
@@ -46,6 +47,7 @@ __all__ = [
     "KernelPredictor",
     "ProbabilityMethod",
     "SelectedFeatures",
+    "calibrated",
     "check_arrays",
     "choose_columns",
     "fitted_at",
@@ -186,6 +188,11 @@ def scored_at(estimator: Any, setup: Setup, solution: Solution, model: Model) ->
     return copy(estimator)._set_model(setup, solution, model)
 
 
+def calibrated(estimator: Any, calibration: Calibration) -> Any:
+    """Return a fitted classifier that has learned its probabilities."""
+    return estimator._set_calibration(calibration)
+
+
 class SelectedFeatures:
     """The attributes of ``RFE`` and Boruta, for an estimator with ``get_support``."""
 
@@ -224,6 +231,7 @@ class KernelPredictor(CallbackSupportMixin, SelectedFeatures, SelectorMixin, Bas
     memory_budget: float
     standardize: bool
     missing: str
+    probability: str | None
     _model: Model
 
     def _set_fitted(self, result: FitResult) -> Self:
@@ -261,6 +269,11 @@ class KernelPredictor(CallbackSupportMixin, SelectedFeatures, SelectorMixin, Bas
         if model.adjusted_coef is not None:
             self.adjusted_coef_ = model.adjusted_coef
         self._model = model
+        return self
+
+    def _set_calibration(self, calibration: Calibration) -> Self:
+        """Set the way from scores to probabilities."""
+        self.calibration_, self.probability = calibration, calibration.method
         return self
 
     # -- selection --------------------------------------------------------------------

@@ -27,6 +27,7 @@ from sklearn.utils.validation import check_is_fitted
 from kernelknife._base import (
     ProbabilityMethod,
     SelectedFeatures,
+    calibrated,
     check_arrays,
     choose_columns,
     fitted_at,
@@ -38,56 +39,40 @@ from kernelknife._engine import FitSpec, Model, Setup
 from kernelknife._engine.data import find_groups, refuse_lazy_rows
 from kernelknife._engine.data.arrays import ArrayRows
 from kernelknife._engine.data.opening import check_sample_weight
-from kernelknife._engine.policy import unjudged_classes
 from kernelknife._engine.search import Start
 from kernelknife._engine.solvers import Solution
-from kernelknife._tuning.calibration import calibrate
-from kernelknife._tuning.candidates import (
-    EQUAL,
-    RELAXED,
-    Candidate,
-    CandidatePath,
-    SearchSpec,
-)
+from kernelknife._tuning.calibration import calibrate, calibrates, held_out_scores
+from kernelknife._tuning.candidates import EQUAL, RELAXED, Candidate, CandidatePath, SearchSpec
 from kernelknife._tuning.folds import Scoring, SearchData, model_at, refit_candidate
 from kernelknife._tuning.refit import SearchResult, search
-from kernelknife._utils.messages import warn
+from kernelknife._tuning.splits import warn_of_unjudged
 from kernelknife._utils.progress import root_progress
 from kernelknife._utils.threads import limited_blas
 from kernelknife._utils.versions import CallbackSupportMixin, with_callbacks
 from kernelknife.estimators import (
     KnifeClassifier,
     KnifeRegressor,
-    calibrates,
-    held_out_scores,
 )
 from kernelknife.inspection.substitutes import Substitutes, fold_of_rows
 from kernelknife.path import PathResult
 
-MOST_CLASSES_NAMED = 5  # in a warning
-
 __all__ = ["KnifeClassifierCV", "KnifeRegressorCV", "models_of_folds"]
 
 
-def models_of_folds(
-    search: Any, X: np.ndarray, y: np.ndarray, n_jobs: Any = None, *, sample_weight: Any = None
-) -> list:
+def models_of_folds(search: Any, X: np.ndarray, y: np.ndarray, n_jobs: Any = None) -> list:
     """Return the models of the selected candidate that the folds of a fitted search have scored.
 
     Parameters
     ----------
     search : KnifeRegressorCV or KnifeClassifierCV
-        Fitted to ``X`` and ``y``, without ``n_features_to_select``.
+        Fitted to ``X`` and ``y``, without sample weights and ``n_features_to_select``.
     X, y : ndarray
     n_jobs : int or None
-    sample_weight : ndarray, default=None
-        Those that the search was fitted with.
     """
     rows = search._rows
     as_estimator = partial(_scored_candidate, search._single_estimator())
     scoring = Scoring(search.score_name_, None, as_estimator)
-    s = np.ones(len(y)) if sample_weight is None else sample_weight
-    data = SearchData(X, y, s, scoring).take(rows)
+    data = SearchData(X, y, np.ones(len(y)), scoring).take(rows)
     calls = (
         delayed(_model_of_fold)(
             search._path, search._candidate, data, np.searchsorted(rows, train), begin
@@ -231,8 +216,7 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         spec = SearchSpec.from_estimator(self)
         refuse_lazy_rows(X, "Cross-validation")
         X, y, groups = indexable(X, y, groups)
-        fixed = choose_columns(spec.fit, X)
-        data = self._open(X, y, sample_weight, spec)
+        data, fixed = self._open(X, y, sample_weight, spec), choose_columns(spec.fit, X)
         spec = replace(spec, fit=with_column_numbers(fixed, data.names, data.X.shape[1]))
         # Groups by name mean nothing to a fold without a frame, and those that are found in the
         # columns are the same in all folds.
@@ -240,7 +224,7 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         spec = spec.with_groups(find_groups(spec.fit.feature_groups, columns, spec.fit.kernel))
         codes = self._class_codes(data.y)
         if codes is not None and groups is None:
-            self._warn_of_unjudged(codes, spec.cv)
+            warn_of_unjudged(self.classes_, codes, spec.cv)
         with root_progress(self, "cv", None) as progress:
             result = search(spec, data, codes, groups, progress)
         self._set_fitted(result, spec.seed)
@@ -253,35 +237,13 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         return self
 
     def _calibrate(self, data: SearchData, codes: np.ndarray) -> None:
-        """Learn probabilities from what the models of the folds say of their test rows."""
+        """Learn probabilities from models like the chosen one, of the training rows of folds."""
+        spec = FitSpec.from_estimator(self.best_estimator_)
+        spec = with_column_numbers(spec, data.names, data.X.shape[1])
+        scores = held_out_scores(spec, self.splits_, data.X, data.y, data.sample_weight)
         tested = np.concatenate([test for _, test in self.splits_])
-        s = data.sample_weight
-        if self.n_features_to_select is None:
-            models = models_of_folds(self, data.X, data.y, self.n_jobs, sample_weight=s)
-            pairs = zip(models, self.splits_, strict=True)
-            parts = [model.decision_function(data.X[test]) for model, (_, test) in pairs]
-            scores = np.concatenate(parts)
-        else:
-            single = FitSpec.from_estimator(self.best_estimator_)
-            single = with_column_numbers(single, data.names, data.X.shape[1])
-            scores = held_out_scores(single, self.splits_, data.X, data.y, s)
-        found = calibrate(scores, codes[tested], s[tested], str(self.probability))
-        self.best_estimator_.calibration_ = found
-        self.best_estimator_.probability = self.probability
-
-    def _warn_of_unjudged(self, codes: np.ndarray, cv: Any) -> None:
-        """Say which classes have too few rows to be judged."""
-        rare = unjudged_classes(codes, cv)
-        if len(rare):
-            counts = np.bincount(codes)
-            named = [f"{str(self.classes_[k])!r} ({counts[k]})" for k in rare[:MOST_CLASSES_NAMED]]
-            others = len(rare) - len(named)
-            more = f" and {others} more" if others else ""
-            warn(
-                f"Classes with too few rows for the folds cannot be judged, {', '.join(named)}"
-                f"{more}: their rows are among the training rows of every fold.",
-                UserWarning,
-            )
+        s, method = data.sample_weight[tested], str(self.probability)
+        calibrated(self.best_estimator_, calibrate(scores, codes[tested], s, method))
 
     def _open(self, X: Any, y: Any, sample_weight: Any, spec: SearchSpec) -> SearchData:
         """Return the rows of the search; sets number and names of the columns."""
@@ -455,9 +417,8 @@ class KnifeRegressorCV(RegressorMixin, _BaseKnifeCV):
         at about as many more searches as there are folds.
     class_weight, probability : None
         For :class:`KnifeClassifierCV` only; a regressor refuses everything else.
-    solver, start, n_starts, standardize, missing, fit_intercept : as in KnifeRegressor
-        See :class:`KnifeRegressor`.
-    feature_groups, feature_costs, always_keep, adjust_for : as in KnifeRegressor
+    solver, start, n_starts, standardize, missing, fit_intercept, feature_groups, feature_costs, \
+always_keep, adjust_for : as in KnifeRegressor
         See :class:`KnifeRegressor`.
     n_centers : int, None or "auto", default="auto"
         "auto" is the exact method up to 1,000 rows, with the linear and the additive kernel up to
@@ -569,27 +530,20 @@ class KnifeClassifierCV(ClassifierMixin, _BaseKnifeCV):
 
     Parameters
     ----------
-    kernel : as in KnifeRegressorCV
-        See :class:`KnifeRegressorCV`.
-    loss : as in KnifeClassifier
-        See :class:`KnifeClassifier`.
-    alphas, sparsities, n_features_to_select : as in KnifeRegressorCV
-        See :class:`KnifeRegressorCV`.
-    relax, include_all, rule, scoring, cv, nested : as in KnifeRegressorCV
-        See :class:`KnifeRegressorCV`.
+    kernel, loss, alphas, sparsities, n_features_to_select, relax, include_all, rule, scoring, \
+cv, nested : as in KnifeRegressorCV
+        See :class:`KnifeRegressorCV`; losses are those of :class:`KnifeClassifier`.
     class_weight : as in KnifeClassifier
-        See :class:`KnifeClassifier`. With "balanced", ``scoring="balanced_accuracy"`` chooses in
-        the same spirit.
+        See :class:`KnifeClassifier`. With class_weight="balanced",
+        ``scoring="balanced_accuracy"`` chooses in the same spirit.
     probability : {None, "sigmoid", "isotonic"}, default=None
         How probabilities are learned where the loss has none of its own, from the scores that the
         models of the folds give to their test rows; see :class:`KnifeClassifier`.
-    solver, start, n_starts, standardize, missing, fit_intercept : as in KnifeRegressor
+    solver, start, n_starts, standardize, missing, fit_intercept, feature_groups, feature_costs, \
+always_keep, adjust_for : as in KnifeRegressor
         See :class:`KnifeRegressor`.
-    feature_groups, feature_costs, always_keep, adjust_for : as in KnifeRegressor
-        See :class:`KnifeRegressor`.
-    n_centers, centers, memory_budget, search_rows : as in KnifeRegressorCV
-        See :class:`KnifeRegressorCV`.
-    max_iter, tol, n_jobs, random_state : as in KnifeRegressorCV
+    n_centers, centers, memory_budget, search_rows, max_iter, tol, n_jobs, random_state : as in \
+KnifeRegressorCV
         See :class:`KnifeRegressorCV`.
 
     Attributes
@@ -615,7 +569,7 @@ class KnifeClassifierCV(ClassifierMixin, _BaseKnifeCV):
         return codes
 
     def decision_function(self, X):
-        """Return the scores of the chosen model.
+        """Return the scores of the chosen model, as :meth:`KnifeClassifier.decision_function`.
 
         Parameters
         ----------

@@ -14,43 +14,18 @@ from kernelknife._base import (
     open_data,
     with_column_numbers,
 )
-from kernelknife._engine import FitSpec, fit, prepare_arrays, set_up
+from kernelknife._engine import FitSpec, fit, set_up
 from kernelknife._engine.data import TrainingData, refuse_lazy_rows
-from kernelknife._engine.data.arrays import ArrayRows
 from kernelknife._engine.data.opening import check_sample_weight
 from kernelknife._engine.policy import default_loss
-from kernelknife._tuning.calibration import CALIBRATIONS, calibrate
+from kernelknife._tuning.calibration import calibrate, calibrates, held_out_scores
 from kernelknife._tuning.splits import make_splitter
 from kernelknife._utils.progress import root_progress
 from kernelknife._utils.threads import limited_blas
 from kernelknife._utils.versions import with_callbacks
 from kernelknife.inspection.substitutes import Substitutes, find_substitutes
 
-__all__ = ["KnifeClassifier", "KnifeRegressor", "calibrates", "held_out_scores"]
-
-
-def calibrates(probability: Any, spec: FitSpec) -> bool:
-    """Whether probabilities have to be learned; raise for a word that means nothing."""
-    if probability is None:
-        return False
-    if spec.task == "regression":
-        raise ValueError("probability is for classifiers: a regression has no classes.")
-    if probability not in CALIBRATIONS:
-        raise ValueError(
-            f"Unknown probability {probability!r}. Known names: {', '.join(CALIBRATIONS)}."
-        )
-    return spec.loss.probability is None
-
-
-def held_out_scores(
-    spec: FitSpec, splits: Any, X: np.ndarray, y: np.ndarray, s: np.ndarray
-) -> np.ndarray:
-    """Return the scores of the test rows of every fold, by a model of its training rows."""
-    parts = []
-    for train, test in splits:
-        found = fit(spec, prepare_arrays(spec, X[train], y[train], s[train]))
-        parts.append(np.reshape(found.model.decisions(ArrayRows(X[test])), (len(test), -1)))
-    return np.concatenate(parts)
+__all__ = ["KnifeClassifier", "KnifeRegressor"]
 
 
 class _BaseKnife(KernelPredictor, ABC):
@@ -151,17 +126,16 @@ class _BaseKnife(KernelPredictor, ABC):
         if not calibrates(self.probability, spec):
             return
         refuse_lazy_rows(X, "probability")
-        rows = data.rows
-        assert isinstance(rows, ArrayRows)  # as of every table in memory
-        y, s = np.ravel(np.asarray(y)), check_sample_weight(s, len(rows.X))
+        table, index = data.rows.load()
+        y, s = np.ravel(np.asarray(y))[index], check_sample_weight(s, len(y))[index]
         codes = np.unique(y, return_inverse=True)[1]
         splitter = make_splitter(None, codes, True, None, spec.seed)
-        splits = list(splitter.split(rows.X, codes))
-        spec = with_column_numbers(spec, rows.names, rows.X.shape[1])
+        splits = list(splitter.split(table.X, codes))
+        spec = with_column_numbers(spec, data.rows.names, data.n_features)
         with limited_blas():
-            scores = held_out_scores(spec, splits, rows.X, y, s)
+            scores = held_out_scores(spec, splits, table.X, y, s)
         tested = np.concatenate([test for _, test in splits])
-        self.calibration_ = calibrate(scores, codes[tested], s[tested], str(self.probability))
+        self._set_calibration(calibrate(scores, codes[tested], s[tested], str(self.probability)))
 
     def substitutes(
         self,

@@ -5,15 +5,25 @@ step function (isotonic regression). Beyond two classes each is against the rest
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.isotonic import IsotonicRegression
 
+from kernelknife._engine import FitSpec, fit, prepare_arrays
+from kernelknife._engine.data.arrays import ArrayRows
 from kernelknife._utils.arrays import to_host
 
-__all__ = ["CALIBRATIONS", "Calibration", "calibrate"]
+__all__ = [
+    "CALIBRATIONS",
+    "Calibration",
+    "calibrate",
+    "calibrates",
+    "held_out_scores",
+    "scores_of_folds",
+]
 
 CALIBRATIONS = ("sigmoid", "isotonic")
 
@@ -50,6 +60,36 @@ class Calibration:
         total = chance.sum(axis=1, keepdims=True)
         equal = 1.0 / chance.shape[1]
         return np.where(total > 0, chance / np.where(total > 0, total, 1.0), equal)
+
+
+def calibrates(probability: Any, spec: FitSpec) -> bool:
+    """Whether probabilities have to be learned; raise for a word that means nothing."""
+    if probability is None:
+        return False
+    if spec.task == "regression":
+        raise ValueError("probability is for classifiers: a regression has no classes.")
+    if probability not in CALIBRATIONS:
+        raise ValueError(
+            f"Unknown probability {probability!r}. Known names: {', '.join(CALIBRATIONS)}."
+        )
+    return spec.loss.probability is None
+
+
+def held_out_scores(
+    spec: FitSpec, splits: Any, X: np.ndarray, y: np.ndarray, s: np.ndarray
+) -> np.ndarray:
+    """Return the scores of the test rows of every fold, by a model of its training rows."""
+    parts = []
+    for train, test in splits:
+        found = fit(spec, prepare_arrays(spec, X[train], y[train], s[train]))
+        parts.append(np.reshape(found.model.decisions(ArrayRows(X[test])), (len(test), -1)))
+    return np.concatenate(parts)
+
+
+def scores_of_folds(models: Any, splits: Any, X: np.ndarray) -> np.ndarray:
+    """Return what the models of folds say of their test rows."""
+    pairs = zip(models, splits, strict=True)
+    return np.concatenate([model.decision_function(X[test]) for model, (_, test) in pairs])
 
 
 def calibrate(scores: np.ndarray, codes: np.ndarray, s: np.ndarray, method: str) -> Calibration:

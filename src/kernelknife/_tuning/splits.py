@@ -15,6 +15,7 @@ from sklearn.model_selection import (
 )
 
 from kernelknife._engine.policy import FOLDS, affordable_folds, is_counted, unjudged_classes
+from kernelknife._utils.messages import warn
 
 __all__ = [
     "check_folds",
@@ -23,7 +24,10 @@ __all__ = [
     "inner_cv",
     "make_splitter",
     "rows_of_splits",
+    "warn_of_unjudged",
 ]
+
+MOST_CLASSES_NAMED = 5  # in a warning
 
 
 def draw_rows(target: np.ndarray, classes: bool, most: int, seed: int | None) -> np.ndarray:
@@ -95,6 +99,21 @@ def make_splitter(cv: Any, target: np.ndarray, classes: bool, groups: Any, seed:
         seed = 0 if seed is None else seed
         return repeated(n_splits=FOLDS.n_folds, n_repeats=repeats, random_state=seed)
     return check_cv(cv, target, classifier=classes)
+
+
+def warn_of_unjudged(classes: np.ndarray, codes: np.ndarray, cv: Any) -> None:
+    """Say which classes have too few rows to be judged."""
+    rare, counts = unjudged_classes(codes, cv), np.bincount(codes)
+    if not len(rare):
+        return
+    named = [f"{str(classes[k])!r} ({counts[k]})" for k in rare[:MOST_CLASSES_NAMED]]
+    others = len(rare) - len(named)
+    more = f" and {others} more" if others else ""
+    warn(
+        f"Classes with too few rows for the folds cannot be judged, {', '.join(named)}{more}: "
+        "their rows are among the training rows of every fold.",
+        UserWarning,
+    )
 
 
 class _WithRareRows:

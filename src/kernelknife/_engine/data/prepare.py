@@ -183,11 +183,6 @@ def prepare(
             costs = shared if costs is None else shared * costs
     if costs is not None:
         costs = costs[columns.index]
-    kept = None
-    if always_keep is not None:
-        kept = _kept_weights(
-            find_columns(always_keep, "always_keep", rows.names, p), left_out, columns, groups, rows
-        )
     if kernel.expands:
         columns = replace(columns, basis=_measure_basis(rows, columns, kernel, groups))
     return TrainingData(
@@ -201,21 +196,24 @@ def prepare(
         total_weight=moments.total_weight,
         grouping=grouping,
         adjusted=adjusted,
-        kept=kept,
+        kept=_kept_weights(always_keep, left_out, columns, groups, rows),
     )
 
 
 def _kept_weights(
-    asked: np.ndarray,
+    always_keep: Any,
     left_out: np.ndarray | None,
     columns: Columns,
     groups: np.ndarray | None,
     rows: Rows,
-) -> np.ndarray:
+) -> np.ndarray | None:
     """Return which weights are those of columns that a user wants to keep.
 
     A constant column among them has no weight, and a group is kept with any of its columns.
     """
+    if always_keep is None:
+        return None
+    asked = find_columns(always_keep, "always_keep", rows.names, rows.shape[1])
     both = np.intersect1d(asked, [] if left_out is None else left_out)
     if len(both):
         name = column_names(rows.names, rows.shape[1])[both[0]]

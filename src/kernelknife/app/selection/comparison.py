@@ -24,10 +24,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from kernelknife._base import fitted_with
+from kernelknife._base import calibrated, fitted_with
 from kernelknife._engine import FitSpec, finish, prepare_arrays, set_up
 from kernelknife._engine.search import solve_for_support
-from kernelknife._tuning.calibration import calibrate
+from kernelknife._tuning.calibration import calibrate, scores_of_folds
 from kernelknife._tuning.candidates import SearchSpec, penalty_for_share
 from kernelknife._tuning.choose import ScoreTable, nested_scores
 from kernelknife._tuning.halving import plan_search
@@ -238,11 +238,9 @@ def add_probabilities(model, models, splits, X, y) -> None:
     if FitSpec.from_estimator(model).loss.probability is not None:
         return
     tested = np.concatenate([test for _, test in splits])
-    pairs = zip(models, splits, strict=True)
-    scores = np.concatenate([fitted.decision_function(X[test]) for fitted, (_, test) in pairs])
+    scores = scores_of_folds(models, splits, X)
     codes = np.searchsorted(model.classes_, y[tested])
-    model.calibration_ = calibrate(scores, codes, np.ones(len(tested)), "sigmoid")
-    model.set_params(probability="sigmoid")
+    calibrated(model, calibrate(scores, codes, np.ones(len(tested)), "sigmoid"))
 
 
 def judge_held_out(model, X, y, Z, y_held) -> HeldOut | None:

@@ -151,6 +151,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         names : sequence of str
+            Columns of the data frame.
 
         Returns
         -------
