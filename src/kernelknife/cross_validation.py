@@ -46,6 +46,7 @@ from kernelknife._tuning.candidates import EQUAL, RELAXED, Candidate, CandidateP
 from kernelknife._tuning.folds import Scoring, SearchData, model_at, refit_candidate
 from kernelknife._tuning.refit import SearchResult, search
 from kernelknife._tuning.splits import warn_of_unjudged
+from kernelknife._utils.checks import as_frame
 from kernelknife._utils.progress import root_progress
 from kernelknife._utils.threads import limited_blas
 from kernelknife._utils.versions import CallbackSupportMixin, with_callbacks
@@ -215,7 +216,7 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         """
         spec = SearchSpec.from_estimator(self)
         refuse_lazy_rows(X, "Cross-validation")
-        X, y, groups = indexable(X, y, groups)
+        X, y, groups = indexable(as_frame(X), y, groups)
         data, fixed = self._open(X, y, sample_weight, spec), choose_columns(spec.fit, X)
         spec = replace(spec, fit=with_column_numbers(fixed, data.names, data.X.shape[1]))
         # Groups by name mean nothing to a fold without a frame, and those that are found in the
@@ -258,8 +259,7 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
     def _set_fitted(self, result: SearchResult, seed: int | None) -> None:
         """Set every fitted attribute from the result of a search."""
         refit, table = result.refit, result.table
-        candidate = refit.candidate
-        row = table.row(candidate)
+        candidate, row = refit.candidate, table.row(refit.candidate)
         self.cv_results_ = table.as_results()
         self.choices_ = {rule: table.row(one.candidate) for rule, one in result.selected.items()}
         self.choices_[self.rule] = self.best_index_ = row

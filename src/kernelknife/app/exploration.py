@@ -20,6 +20,7 @@ from kernelknife.app.tables import (
     make_features,
 )
 from kernelknife.app.tables.columns import is_text, listing
+from kernelknife.app.tables.making import as_pandas
 from kernelknife.canonical import KnifeCCA
 from kernelknife.decomposition import KnifePCA
 
@@ -315,6 +316,7 @@ def explore_table(
         impute=impute, drop_missing=drop_missing, dates=dates, n_components=n_components,
         kernel=kernel, sparsity=sparsity, n_features=n_features, random_state=random_state,
     )  # fmt: skip
+    frame, _ = as_pandas(frame)
     left_out: ColumnOptions = options
     roles = [name for name in (options.color, options.group) if name is not None]
     for name in roles:
@@ -421,6 +423,7 @@ def relate_tables(
         impute=impute, drop_missing=drop_missing, dates=dates, n_components=n_components,
         kernel=kernel, sparsity=sparsity, hold_out=hold_out, random_state=random_state,
     )  # fmt: skip
+    (left, _), (right, _) = as_pandas(left), as_pandas(right)
     left, right, notes = _aligned(left.rename(columns=str), right.rename(columns=str), on)
     groups = None
     if group is not None:

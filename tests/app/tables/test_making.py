@@ -58,7 +58,7 @@ def test_repeated_names_are_refused():
 
 
 def test_only_data_frames_are_tables():
-    with pytest.raises(TypeError, match=r"frame must be a pandas DataFrame, got ndarray"):
+    with pytest.raises(TypeError, match=r"data frame of pandas or polars.*got ndarray"):
         make(np.zeros((20, 3)), "y")
 
 

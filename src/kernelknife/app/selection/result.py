@@ -13,6 +13,7 @@ from kernelknife.app.selection.products import products_as_json, products_in_wor
 from kernelknife.app.selection.rates import ErrorRate
 from kernelknife.app.selection.verdict import TIERS, Verdict, decide, headline
 from kernelknife.app.tables import Table, TableEncoder, expand_dates
+from kernelknife.app.tables.making import as_pandas
 from kernelknife.cross_validation import KnifeClassifierCV, KnifeRegressorCV
 from kernelknife.estimators import KnifeClassifier, KnifeRegressor
 from kernelknife.inspection.substitutes import Substitutes
@@ -488,7 +489,7 @@ class Selection:
             One prediction per row.
         """
         needed = [*self.selected, *self.table.adjusted]
-        frame = expand_dates(frame, self.table.dates, needed)
+        frame = expand_dates(as_pandas(frame)[0], self.table.dates, needed)
         return self.model.predict(self.encoder.transform(frame, needed))
 
     def to_json(self) -> dict:

@@ -106,7 +106,8 @@ def select_features(
     Parameters
     ----------
     frame : DataFrame
-        One row per observation, one column per variable, the target among them.
+        One row per observation, one column per variable, the target among them. Of pandas or
+        polars; lazy frames, pyarrow tables and DuckDB relations are collected, with a note.
     target : str
         Name of the column to predict.
     drop, ids : sequence of str, default=()

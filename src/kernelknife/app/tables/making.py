@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from kernelknife._engine.policy import infer_task
-from kernelknife._utils.messages import import_optional
+from kernelknife._utils.checks import as_frame
+from kernelknife._utils.messages import import_optional, number
 from kernelknife.app.messages import Hint, Message, offering
 from kernelknife.app.options import ColumnOptions, TableOptions
 from kernelknife.app.tables.checks import (
@@ -32,7 +33,14 @@ from kernelknife.app.tables.columns import (
 )
 from kernelknife.app.tables.dates import expand_dates, plan_dates
 
-__all__ = ["Table", "check_column", "group_labels", "make_features", "make_table"]
+__all__ = [
+    "Table",
+    "as_pandas",
+    "check_column",
+    "group_labels",
+    "make_features",
+    "make_table",
+]
 
 MANY_COLUMNS = 12  # more names than this do not fit into a message
 MOST_SUGGESTED = 3  # suggestions for a name that is not there
@@ -107,7 +115,8 @@ def make_table(frame, options: TableOptions, offered: Container[str] = OFFERED) 
 
 
 def _make_table(frame, options):
-    notes = _check_frame(frame)
+    frame, collected = as_pandas(frame)
+    notes = collected + _check_frame(frame)
     frame = frame.rename(columns=str)
     options = _with_split_names(frame, options)
     _check_request(frame, options)
@@ -153,11 +162,31 @@ def _make_table(frame, options):
     )
 
 
-def _check_frame(frame):
-    """Raise where something is no data frame, or has a name twice; return the notes on reading."""
+def as_pandas(frame):
+    """Return a table of any library as a data frame of pandas, and a note where it was collected.
+
+    Parameters
+    ----------
+    frame : DataFrame of pandas or polars, LazyFrame, pyarrow table or DuckDB relation
+    """
     pandas = import_optional("pandas", "kernelknife[cli]", "A table")
-    if not isinstance(frame, pandas.DataFrame):
-        raise TypeError(f"frame must be a pandas DataFrame, got {type(frame).__name__}.")
+    if isinstance(frame, pandas.DataFrame):
+        return frame, []
+    kind, read = type(frame).__name__, as_frame(frame)
+    # polars has categories and dates of its own, and pyarrow knows what pandas calls them.
+    read = read.to_pandas() if hasattr(read, "to_pandas") else read
+    if not isinstance(read, pandas.DataFrame):
+        raise TypeError(
+            "frame must be a data frame of pandas or polars, a pyarrow table or a DuckDB relation, "
+            f"got {kind}."
+        )
+    size = number(int(read.memory_usage(deep=False).sum()) / 2**20)
+    shape = f"{len(read)} rows and {read.shape[1]} columns"
+    return read, [f"took {shape} of a {kind}, {size} MiB"]
+
+
+def _check_frame(frame):
+    """Raise where something has a name twice; return the notes on reading."""
     check_names(frame.columns, "The table")
     return reading_notes(frame)
 
