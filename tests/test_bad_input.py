@@ -22,19 +22,27 @@ def test_missing_values_are_located(data):
     X, y = data
     X[3, 1] = np.nan
     X[4, 2] = np.inf
+    strict = KnifeRegressor(missing="error")
     with pytest.raises(ValueError, match=r"NaN and infinity in columns 1, 2 \(2 values\)"):
-        KnifeRegressor().fit(X, y)
+        strict.fit(X, y)
     frame = pd.DataFrame(X, columns=["age", "dose", "weight", "site"])
     with pytest.raises(ValueError, match=r"columns 'dose', 'weight'.*SimpleImputer"):
+        strict.fit(frame, y)
+    with pytest.raises(ValueError, match=r"infinity in column 'weight' \(1 value\)"):
         KnifeRegressor().fit(frame, y)
+    with pytest.raises(ValueError, match="Unknown missing 'drop'"):
+        KnifeRegressor(missing="drop").fit(frame, y)
 
 
 def test_missing_values_at_prediction(data):
     X, y = data
-    model = KnifeRegressor().fit(X, y)
+    model = KnifeRegressor(missing="error").fit(X, y)
     X[0, 3] = np.nan
     with pytest.raises(ValueError, match="NaN in column 3"):
         model.predict(X)
+    X[0, 3] = np.inf
+    with pytest.raises(ValueError, match="infinity in column 3"):
+        KnifeRegressor().fit(X[1:], y[1:]).predict(X)
 
 
 def test_texts_and_dates_are_named(data):

@@ -487,3 +487,18 @@ def test_models_of_folds_are_those_that_the_folds_have_scored(kernel, options):
         assert (repr(model.kernel), model.alpha) == (repr(search.kernel_), search.alpha_)
     selected = np.mean([model.get_support() for model in models], axis=0)
     assert_array_equal(selected, search.selection_frequency_)
+
+
+@pytest.mark.parametrize("options", [{}, {"cv": 3}, {"nested": "full", "cv": 3}])
+def test_a_class_that_cannot_be_judged_is_fitted_and_said(options, rng):
+    X, y = rng.normal(size=(62, 4)), np.repeat(["a", "b", "c"], [30, 30, 2])
+    X[:30, 0] += 3.0
+    X[60:, 1] += 8.0
+    y, X = (y[:61], X[:61]) if not options else (y, X)
+    search = KnifeClassifierCV("rbf", alphas=[1.0], **options)
+    with pytest.warns(UserWarning, match=r"cannot be judged, 'c' \([12]\)"):
+        search.fit(X, y)
+    assert list(search.classes_) == ["a", "b", "c"]
+    assert search.decision_function(X).shape == (len(X), 3)
+    assert all((y[test] != "c").all() for _, test in search.splits_)
+    assert search.nested_scores_.mean() > 0.8

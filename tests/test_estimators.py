@@ -224,7 +224,10 @@ def test_only_the_logistic_loss_has_probabilities(orange):
     assert_array_equal(proba[:, 1] > 0.5, model.decision_function(X) > 0)
     model = KnifeClassifier(sparsity=3.0).fit(X, y)
     assert not hasattr(model, "predict_proba")
-    with pytest.raises(AttributeError, match=r"predict_proba needs loss='logistic': SquaredHinge"):
+    with pytest.raises(
+        AttributeError,
+        match=r"predict_proba needs loss=.logistic. or probability=.sigmoid.: SquaredHinge",
+    ):
         model.predict_proba(X)
 
 

@@ -7,6 +7,7 @@ else; what is learned is set in ``_set_fitted`` and nowhere else.
 
 from collections.abc import Callable
 from copy import copy
+from dataclasses import replace
 from functools import partial
 from types import MethodType
 from typing import Any, Self
@@ -21,6 +22,7 @@ from kernelknife._engine.data import (
     Rows,
     TrainingData,
     column_names,
+    find_columns,
     measure_columns,
     open_rows,
     open_rows_to_predict,
@@ -28,6 +30,7 @@ from kernelknife._engine.data import (
 from kernelknife._engine.data.opening import weigh_classes
 from kernelknife._engine.policy import default_loss
 from kernelknife._engine.solvers import Solution
+from kernelknife._tuning.calibration import Calibration
 from kernelknife._utils.checks import FLOATS, explained_texts, make_dense
 from kernelknife._utils.threads import limited_blas
 from kernelknife._utils.versions import CallbackSupportMixin
@@ -36,6 +39,7 @@ from kernelknife.inspection.effects import (
     EffectTable,
     decompose,
     evaluate_effect,
+    part_names,
     rank_effects,
 )
 
@@ -43,22 +47,55 @@ __all__ = [
     "KernelPredictor",
     "ProbabilityMethod",
     "SelectedFeatures",
+    "calibrated",
     "check_arrays",
+    "choose_columns",
     "fitted_at",
     "fitted_with",
     "open_data",
     "open_rows_of",
     "scored_at",
+    "with_column_numbers",
 ]
 
 
 # -- data -----------------------------------------------------------------------------------------
 
+COLUMN_OPTIONS = ("always_keep", "adjust_for")
+
 
 def open_data(estimator: Any, X: Any, y: Any, sample_weight: Any, spec: FitSpec) -> TrainingData:
     """Open, check and measure the data of a fit; sets ``n_features_in_`` and the names."""
     sample_weight = weigh_classes(spec.class_weight, y, sample_weight)
+    spec = choose_columns(spec, X)
     return prepare_data(spec, open_rows_of(estimator, X, y, sample_weight))
+
+
+def choose_columns(spec: FitSpec, X: Any) -> FitSpec:
+    """Return a specification that names its columns, where functions of the frame choose them."""
+    chosen: dict[str, Any] = {}
+    for option in COLUMN_OPTIONS:
+        selector = getattr(spec, option)
+        if callable(selector):
+            if not hasattr(X, "columns"):
+                raise TypeError(
+                    f"{option} is a function of a data frame, and X is {type(X).__name__}: name "
+                    "the columns, or pass a frame."
+                )
+            # No column may fit: there is then nothing to keep or to adjust for.
+            chosen[option] = list(selector(X)) or None
+    return replace(spec, **chosen) if chosen else spec
+
+
+def with_column_numbers(spec: FitSpec, names: np.ndarray | None, n_features: int) -> FitSpec:
+    """Return a specification with numbers for names of columns, for fits that have no names."""
+    given = {option: getattr(spec, option) for option in COLUMN_OPTIONS}
+    found: dict[str, Any] = {
+        option: find_columns(wanted, option, names, n_features)
+        for option, wanted in given.items()
+        if wanted is not None
+    }
+    return replace(spec, **found) if found else spec
 
 
 def open_rows_of(estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Rows:
@@ -115,10 +152,10 @@ class ProbabilityMethod:
         if estimator is None:
             return self.function
         loss = _loss_or_name(estimator)
-        if getattr(loss, "probability", None) is None:
+        if getattr(loss, "probability", None) is None and estimator.probability is None:
             raise AttributeError(
-                f"{self.function.__name__} needs loss='logistic': {loss!r} has scores, from "
-                "decision_function, and no probabilities."
+                f"{self.function.__name__} needs loss='logistic' or probability='sigmoid': "
+                f"{loss!r} has scores, from decision_function, and no probabilities of its own."
             )
         return MethodType(self.function, estimator)
 
@@ -151,6 +188,11 @@ def scored_at(estimator: Any, setup: Setup, solution: Solution, model: Model) ->
     return copy(estimator)._set_model(setup, solution, model)
 
 
+def calibrated(estimator: Any, calibration: Calibration) -> Any:
+    """Return a fitted classifier that has learned its probabilities."""
+    return estimator._set_calibration(calibration)
+
+
 class SelectedFeatures:
     """The attributes of ``RFE`` and Boruta, for an estimator with ``get_support``."""
 
@@ -177,6 +219,7 @@ class SelectedFeatures:
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]  # of scikit-learn's mixin
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.missing != "error"  # type: ignore[attr-defined]
         return tags
 
 
@@ -187,6 +230,8 @@ class KernelPredictor(CallbackSupportMixin, SelectedFeatures, SelectorMixin, Bas
     n_features_in_: int
     memory_budget: float
     standardize: bool
+    missing: str
+    probability: str | None
     _model: Model
 
     def _set_fitted(self, result: FitResult) -> Self:
@@ -220,7 +265,15 @@ class KernelPredictor(CallbackSupportMixin, SelectedFeatures, SelectorMixin, Bas
             self.feature_names_in_ = data.rows.names
         if model.targets.classes is not None:
             self.classes_ = model.targets.classes
+        self.__dict__.pop("adjusted_coef_", None)
+        if model.adjusted_coef is not None:
+            self.adjusted_coef_ = model.adjusted_coef
         self._model = model
+        return self
+
+    def _set_calibration(self, calibration: Calibration) -> Self:
+        """Set the way from scores to probabilities."""
+        self.calibration_, self.probability = calibration, calibration.method
         return self
 
     # -- selection --------------------------------------------------------------------
@@ -259,7 +312,8 @@ class KernelPredictor(CallbackSupportMixin, SelectedFeatures, SelectorMixin, Bas
         ----------
         *columns : str or int
             A selected column, by name (``"x3"`` where the data had no names) or index, or two of
-            them (three, with ``Anova(order=3)``) for what they do together.
+            them (three, with ``Anova(order=3)``) for what they do together. "x3 is missing" is
+            what a gap in that column does.
 
         Returns
         -------
@@ -283,17 +337,20 @@ class KernelPredictor(CallbackSupportMixin, SelectedFeatures, SelectorMixin, Bas
             What is left when all effects are zero.
         effects : dict
             From names of columns to arrays of shape (n_samples, n_outputs). Constant and effects
-            add up to the prediction of a regressor, or to the scores of a classifier.
+            add up to the prediction of a regressor, or to the scores of a classifier. The linear
+            parts of columns that are adjusted for are among them.
         """
         check_is_fitted(self)
         sample, _ = self._rows_to_predict(X).load()
         model, names = self._model, self._column_names()
         constant, effects = decompose(model, model.columns.take(sample.X))
         scale, center = model.targets.scale, model.targets.center
+        linear = model.adjusted_parts(sample.X)
+        words = part_names(model, names)
         named = {
-            tuple(str(names[model.columns.index[j]]) for j in chosen): values * scale
-            for chosen, values in effects.items()
+            tuple(words[j] for j in chosen): values * scale for chosen, values in effects.items()
         }
+        named |= {(str(names[j]),): values * scale for j, values in linear.items()}
         return constant * scale + center, named
 
     def kernel_matrices(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -317,7 +374,10 @@ class KernelPredictor(CallbackSupportMixin, SelectedFeatures, SelectorMixin, Bas
         sample, _ = rows.load()
         kernel = self._model.kernel
         columns, _ = measure_columns(
-            rows, standardize=self.standardize, center=kernel.translation_invariant
+            rows,
+            standardize=self.standardize,
+            center=kernel.translation_invariant,
+            missing=self.missing,
         )
         Z = columns.take(sample.X)
         before = kernel(Z, Z, np.full(Z.shape[1], 0.5 / Z.shape[1]))

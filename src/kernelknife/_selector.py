@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from kernelknife._base import check_arrays
+from kernelknife._base import check_arrays, choose_columns, with_column_numbers
 from kernelknife._engine import FitSpec, prepare_arrays
 from kernelknife._engine.data import TrainingData, refuse_lazy_rows
 from kernelknife._engine.policy import fit_centers, infer_task
@@ -45,6 +45,20 @@ class Table:
         """Numbers of the columns that are not constant."""
         return self.data.columns.index
 
+    @property
+    def kept(self) -> np.ndarray:
+        """Numbers of the columns that are always kept."""
+        data = self.data
+        return (
+            self.varying[:0] if data.kept is None else self.varying[data.column_values(data.kept)]
+        )
+
+    @property
+    def adjusted(self) -> np.ndarray:
+        """Numbers of the columns that are adjusted for, constant ones not counted."""
+        adjusted = self.data.adjusted
+        return np.zeros(0, dtype=int) if adjusted is None else adjusted.index
+
     def name(self, j: int) -> str:
         """Return the name of a column for messages."""
         names = self.data.rows.names
@@ -74,9 +88,11 @@ class ErrorRateSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         """
         refuse_lazy_rows(X, what)
         estimator = self._clone_estimator(y, kernel, tol)
-        spec = FitSpec.from_estimator(estimator)
+        spec = choose_columns(FitSpec.from_estimator(estimator), X)
         X, y = check_arrays(estimator, X, y)
-        data = prepare_arrays(spec, X, y, names=getattr(estimator, "feature_names_in_", None))
+        names = getattr(estimator, "feature_names_in_", None)
+        spec = with_column_numbers(spec, names, X.shape[1])
+        data = prepare_arrays(spec, X, y, names=names)
         table = Table(spec, X, y, data)
         fit_centers(  # for its warning where memory limits the exact method
             spec.n_centers,
@@ -85,7 +101,8 @@ class ErrorRateSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             n_rows=int(np.ceil(rows_per_fit * len(X))),
             memory_budget=spec.memory_budget,
         )
-        constant = np.setdiff1d(np.arange(data.n_features), table.varying)
+        used = np.concatenate([table.varying, table.adjusted])
+        constant = np.setdiff1d(np.arange(data.n_features), used)
         if len(constant):
             others = f" and {len(constant) - 1} more" if len(constant) > 1 else ""
             warn(
@@ -125,4 +142,5 @@ class ErrorRateSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = getattr(self.estimator, "missing", None) != "error"
         return tags

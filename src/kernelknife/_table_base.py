@@ -13,7 +13,7 @@ from kernelknife._engine.data import TrainingData, open_rows_to_predict, refuse_
 from kernelknife._engine.data.arrays import ArrayRows
 from kernelknife._engine.data.opening import check_sample_weight
 from kernelknife._engine.solvers import Solution
-from kernelknife._utils.checks import FLOATS
+from kernelknife._utils.checks import FLOATS, as_frame
 from kernelknife._utils.progress import root_progress
 from kernelknife._utils.threads import limited_blas
 from kernelknife._utils.versions import CallbackSupportMixin, with_callbacks
@@ -38,7 +38,7 @@ def open_table(
 ) -> ArrayRows:
     """Return the rows of a table in memory; sets number and names of its columns."""
     refuse_lazy_rows(X, type(estimator).__name__)
-    checked = validate_data(estimator, X, y, dtype=FLOATS, ensure_all_finite=False)
+    checked = validate_data(estimator, as_frame(X), y, dtype=FLOATS, ensure_all_finite=False)
     X, y = checked if isinstance(checked, tuple) else (checked, None)
     s = check_sample_weight(sample_weight, len(X))
     return ArrayRows(X, y, s, names=getattr(estimator, "feature_names_in_", None))
@@ -70,6 +70,7 @@ class TableTransformer(
 
     weights_: np.ndarray
     n_features_in_: int
+    missing: str
     _model: Model
 
     def _set_fitted(self, found: Any) -> Self:
@@ -86,6 +87,11 @@ class TableTransformer(
             self.feature_names_in_ = setup.data.rows.names
         self._model = found.model
         return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing != "error"
+        return tags
 
     def get_support(self, indices: bool = False) -> np.ndarray:
         """Return which columns have a weight.
@@ -121,6 +127,7 @@ class TableTransformer(
             return self._model.scores(rows)
 
     def _check_array(self, X: Any) -> np.ndarray:
+        X = as_frame(X)
         return validate_data(self, X, reset=False, dtype=FLOATS, ensure_all_finite=False)
 
 

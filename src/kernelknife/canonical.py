@@ -90,7 +90,7 @@ class KnifeCCA(
         scores are compared without their mean in the block. Five or more should be held out.
     feature_groups, feature_costs : pair, default=None
         See :class:`KnifeRegressor`; one entry for each table, which may be None.
-    solver, standardize : as in KnifeRegressor
+    solver, standardize, missing : as in KnifeRegressor
         See :class:`KnifeRegressor`.
     n_centers : int, default=None
         Build the models on this number of centers instead of on all rows. None takes all rows up to
@@ -155,6 +155,7 @@ class KnifeCCA(
         feature_costs: Any = None,
         solver: str = "eliminate",
         standardize: bool = True,
+        missing: str = "indicator",
         n_centers: int | None = None,
         centers: Any = "kmeans++",
         memory_budget: float = 2**31,
@@ -174,6 +175,7 @@ class KnifeCCA(
         self.feature_costs = feature_costs
         self.solver = solver
         self.standardize = standardize
+        self.missing = missing
         self.n_centers = n_centers
         self.centers = centers
         self.memory_budget = memory_budget
@@ -184,6 +186,7 @@ class KnifeCCA(
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
+        tags.input_tags.allow_nan = self.missing != "error"
         tags.target_tags.multi_output = True
         return tags
 
@@ -248,7 +251,7 @@ class KnifeCCA(
         rows = open_table(self, X)
         refuse_lazy_rows(y, type(self).__name__)
         names = getattr(y, "columns", None)
-        y = _second_table(y)
+        y = _second_table(y, self.missing)
         if len(y) > 1 and (y == y[0]).all():
             raise ValueError(
                 f"All {y.shape[1]} column(s) of y, the second table, are constant: there is "
@@ -370,7 +373,7 @@ class KnifeCCA(
         ours = _scores_of(self._models[0], X)
         if y is None:
             return ours
-        y = _second_table(y)
+        y = _second_table(y, self.missing)
         if y.shape[1] != self.n_y_features_in_:
             raise ValueError(
                 f"y has {y.shape[1]} columns, the model was fitted on {self.n_y_features_in_}."
@@ -406,12 +409,13 @@ def _part(tables: Tables, index: np.ndarray) -> Tables:
     return left, right
 
 
-def _second_table(y: Any) -> np.ndarray:
+def _second_table(y: Any, missing: str) -> np.ndarray:
     """Return the second table as an array of two dimensions.
 
     What is wrong with it is said here: later every table is called X.
     """
-    y = check_array(y, dtype=FLOATS, ensure_2d=False, input_name="y")
+    finite = True if missing == "error" else "allow-nan"
+    y = check_array(y, dtype=FLOATS, ensure_2d=False, ensure_all_finite=finite, input_name="y")
     return y.reshape(len(y), -1)
 
 

@@ -13,6 +13,7 @@ training rows alone.
 
 from abc import abstractmethod
 from copy import copy
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
@@ -26,30 +27,33 @@ from sklearn.utils.validation import check_is_fitted
 from kernelknife._base import (
     ProbabilityMethod,
     SelectedFeatures,
+    calibrated,
     check_arrays,
+    choose_columns,
     fitted_at,
     fitted_with,
     scored_at,
+    with_column_numbers,
 )
-from kernelknife._engine import Model, Setup
+from kernelknife._engine import FitSpec, Model, Setup
 from kernelknife._engine.data import find_groups, refuse_lazy_rows
 from kernelknife._engine.data.arrays import ArrayRows
 from kernelknife._engine.data.opening import check_sample_weight
 from kernelknife._engine.search import Start
 from kernelknife._engine.solvers import Solution
-from kernelknife._tuning.candidates import (
-    EQUAL,
-    RELAXED,
-    Candidate,
-    CandidatePath,
-    SearchSpec,
-)
+from kernelknife._tuning.calibration import calibrate, calibrates, held_out_scores
+from kernelknife._tuning.candidates import EQUAL, RELAXED, Candidate, CandidatePath, SearchSpec
 from kernelknife._tuning.folds import Scoring, SearchData, model_at, refit_candidate
 from kernelknife._tuning.refit import SearchResult, search
+from kernelknife._tuning.splits import warn_of_unjudged
+from kernelknife._utils.checks import as_frame
 from kernelknife._utils.progress import root_progress
 from kernelknife._utils.threads import limited_blas
 from kernelknife._utils.versions import CallbackSupportMixin, with_callbacks
-from kernelknife.estimators import KnifeClassifier, KnifeRegressor
+from kernelknife.estimators import (
+    KnifeClassifier,
+    KnifeRegressor,
+)
 from kernelknife.inspection.substitutes import Substitutes, fold_of_rows
 from kernelknife.path import PathResult
 
@@ -116,13 +120,17 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         cv=None,
         nested="others",
         class_weight=None,
+        probability=None,
         solver="eliminate",
         start="auto",
         n_starts=0,
         standardize=True,
+        missing="indicator",
         fit_intercept=True,
         feature_groups=None,
         feature_costs=None,
+        always_keep=None,
+        adjust_for=None,
         n_centers="auto",
         centers="kmeans++",
         memory_budget=2**31,
@@ -144,13 +152,17 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         self.cv = cv
         self.nested = nested
         self.class_weight = class_weight
+        self.probability = probability
         self.solver = solver
         self.start = start
         self.n_starts = n_starts
         self.standardize = standardize
+        self.missing = missing
         self.fit_intercept = fit_intercept
         self.feature_groups = feature_groups
         self.feature_costs = feature_costs
+        self.always_keep = always_keep
+        self.adjust_for = adjust_for
         self.n_centers = n_centers
         self.centers = centers
         self.memory_budget = memory_budget
@@ -172,7 +184,13 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         shared = set(self._single().get_params(deep=False)) & set(self.get_params(deep=False))
         options = {name: getattr(self, name) for name in shared}
         # The folds choose these.
-        options |= {"relax": False, "n_centers": None, "n_jobs": None, **changes}
+        options |= {
+            "relax": False,
+            "n_centers": None,
+            "n_jobs": None,
+            "probability": None,
+            **changes,
+        }
         return self._single(**options)
 
     @with_callbacks
@@ -198,21 +216,35 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         """
         spec = SearchSpec.from_estimator(self)
         refuse_lazy_rows(X, "Cross-validation")
-        X, y, groups = indexable(X, y, groups)
-        data = self._open(X, y, sample_weight, spec)
+        X, y, groups = indexable(as_frame(X), y, groups)
+        data, fixed = self._open(X, y, sample_weight, spec), choose_columns(spec.fit, X)
+        spec = replace(spec, fit=with_column_numbers(fixed, data.names, data.X.shape[1]))
         # Groups by name mean nothing to a fold without a frame, and those that are found in the
         # columns are the same in all folds.
         columns = ArrayRows(data.X, s=data.sample_weight, names=data.names)
         spec = spec.with_groups(find_groups(spec.fit.feature_groups, columns, spec.fit.kernel))
         codes = self._class_codes(data.y)
+        if codes is not None and groups is None:
+            warn_of_unjudged(self.classes_, codes, spec.cv)
         with root_progress(self, "cv", None) as progress:
             result = search(spec, data, codes, groups, progress)
         self._set_fitted(result, spec.seed)
+        if calibrates(self.probability, spec.fit):
+            self._calibrate(data, codes)
         self.path_.warn_not_converged()
         if not result.refit.result.converged and self.path_.converged.all():
             # What has not converged on the path has been said already.
             result.refit.result.warn_not_converged("The selected model")
         return self
+
+    def _calibrate(self, data: SearchData, codes: np.ndarray) -> None:
+        """Learn probabilities from models like the chosen one, of the training rows of folds."""
+        spec = FitSpec.from_estimator(self.best_estimator_)
+        spec = with_column_numbers(spec, data.names, data.X.shape[1])
+        scores = held_out_scores(spec, self.splits_, data.X, data.y, data.sample_weight)
+        tested = np.concatenate([test for _, test in self.splits_])
+        s, method = data.sample_weight[tested], str(self.probability)
+        calibrated(self.best_estimator_, calibrate(scores, codes[tested], s, method))
 
     def _open(self, X: Any, y: Any, sample_weight: Any, spec: SearchSpec) -> SearchData:
         """Return the rows of the search; sets number and names of the columns."""
@@ -227,8 +259,7 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
     def _set_fitted(self, result: SearchResult, seed: int | None) -> None:
         """Set every fitted attribute from the result of a search."""
         refit, table = result.refit, result.table
-        candidate = refit.candidate
-        row = table.row(candidate)
+        candidate, row = refit.candidate, table.row(refit.candidate)
         self.cv_results_ = table.as_results()
         self.choices_ = {rule: table.row(one.candidate) for rule, one in result.selected.items()}
         self.choices_[self.rule] = self.best_index_ = row
@@ -376,17 +407,18 @@ class KnifeRegressorCV(RegressorMixin, _BaseKnifeCV):
     cv : int, splitter or iterable, default=None
         None is five folds of shuffled rows, stratified for classes; below 200 rows, where one
         split into folds is mostly chance, twice five; and as many as the rarest class has rows
-        where these are fewer than five. With ``groups``, None and a number keep them together.
+        where these are fewer than five. A class of a single row, or with fewer rows than a number
+        of folds that is given, cannot be judged: all folds train on its rows. With ``groups``,
+        None and a number keep them together.
     nested : {"others", "full"}, default="others"
         What ``nested_scores_`` are. "others" scores in every fold what the other folds select,
         which costs nothing; they have trained on that fold's rows, so that a little optimism is
         left. "full" searches once more inside the training rows of every fold: an honest estimate,
         at about as many more searches as there are folds.
-    class_weight : None
+    class_weight, probability : None
         For :class:`KnifeClassifierCV` only; a regressor refuses everything else.
-    solver, start, n_starts, standardize, fit_intercept : as in KnifeRegressor
-        See :class:`KnifeRegressor`.
-    feature_groups, feature_costs : as in KnifeRegressor
+    solver, start, n_starts, standardize, missing, fit_intercept, feature_groups, feature_costs, \
+always_keep, adjust_for : as in KnifeRegressor
         See :class:`KnifeRegressor`.
     n_centers : int, None or "auto", default="auto"
         "auto" is the exact method up to 1,000 rows, with the linear and the additive kernel up to
@@ -498,24 +530,20 @@ class KnifeClassifierCV(ClassifierMixin, _BaseKnifeCV):
 
     Parameters
     ----------
-    kernel : as in KnifeRegressorCV
-        See :class:`KnifeRegressorCV`.
-    loss : as in KnifeClassifier
-        See :class:`KnifeClassifier`.
-    alphas, sparsities, n_features_to_select : as in KnifeRegressorCV
-        See :class:`KnifeRegressorCV`.
-    relax, include_all, rule, scoring, cv, nested : as in KnifeRegressorCV
-        See :class:`KnifeRegressorCV`.
+    kernel, loss, alphas, sparsities, n_features_to_select, relax, include_all, rule, scoring, \
+cv, nested : as in KnifeRegressorCV
+        See :class:`KnifeRegressorCV`; losses are those of :class:`KnifeClassifier`.
     class_weight : as in KnifeClassifier
-        See :class:`KnifeClassifier`. With "balanced", ``scoring="balanced_accuracy"`` chooses in
-        the same spirit.
-    solver, start, n_starts, standardize, fit_intercept : as in KnifeRegressor
+        See :class:`KnifeClassifier`. With class_weight="balanced",
+        ``scoring="balanced_accuracy"`` chooses in the same spirit.
+    probability : {None, "sigmoid", "isotonic"}, default=None
+        How probabilities are learned where the loss has none of its own, from the scores that the
+        models of the folds give to their test rows; see :class:`KnifeClassifier`.
+    solver, start, n_starts, standardize, missing, fit_intercept, feature_groups, feature_costs, \
+always_keep, adjust_for : as in KnifeRegressor
         See :class:`KnifeRegressor`.
-    feature_groups, feature_costs : as in KnifeRegressor
-        See :class:`KnifeRegressor`.
-    n_centers, centers, memory_budget, search_rows : as in KnifeRegressorCV
-        See :class:`KnifeRegressorCV`.
-    max_iter, tol, n_jobs, random_state : as in KnifeRegressorCV
+    n_centers, centers, memory_budget, search_rows, max_iter, tol, n_jobs, random_state : as in \
+KnifeRegressorCV
         See :class:`KnifeRegressorCV`.
 
     Attributes
@@ -541,7 +569,7 @@ class KnifeClassifierCV(ClassifierMixin, _BaseKnifeCV):
         return codes
 
     def decision_function(self, X):
-        """Return the scores of the chosen model.
+        """Return the scores of the chosen model, as :meth:`KnifeClassifier.decision_function`.
 
         Parameters
         ----------
@@ -557,7 +585,7 @@ class KnifeClassifierCV(ClassifierMixin, _BaseKnifeCV):
 
     @ProbabilityMethod
     def predict_proba(self, X):
-        """Return class probabilities of the chosen model, for a loss that has them.
+        """Return class probabilities of the chosen model: its loss's, or by ``probability``.
 
         Parameters
         ----------

@@ -83,7 +83,7 @@ class KnifePCA(TableTransformer):
     blocks : int, default=None
         Length of blocks of neighboring rows, for rows in the order of time: a column is shifted in
         time, by more than a block, instead of permuted.
-    solver, standardize, feature_groups, feature_costs : as in KnifeRegressor
+    solver, standardize, missing, feature_groups, feature_costs : as in KnifeRegressor
         See :class:`KnifeRegressor`.
     n_centers : int, default=None
         Build the model on this number of centers instead of on all rows. None takes all rows up to
@@ -165,6 +165,7 @@ class KnifePCA(TableTransformer):
         blocks: int | None = None,
         solver: str = "eliminate",
         standardize: bool = True,
+        missing: str = "indicator",
         feature_groups: Any = None,
         feature_costs: Any = None,
         n_centers: int | None = None,
@@ -185,6 +186,7 @@ class KnifePCA(TableTransformer):
         self.blocks = blocks
         self.solver = solver
         self.standardize = standardize
+        self.missing = missing
         self.feature_groups = feature_groups
         self.feature_costs = feature_costs
         self.n_centers = n_centers

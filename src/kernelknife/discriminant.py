@@ -73,7 +73,7 @@ class KnifeDiscriminant(ClassifierMixin, TableTransformer):
         Exactly this many columns (or groups) instead of a ``sparsity``.
     weights : float or array-like of shape (n_features,), default=None
         Weights to keep as they are instead of learning them.
-    solver, start, standardize, feature_groups, feature_costs : as in KnifeRegressor
+    solver, start, standardize, missing, feature_groups, feature_costs : as in KnifeRegressor
         See :class:`KnifeRegressor`.
     n_centers : int, default=None
         Build the model on this number of centers instead of on all rows. None takes all rows up to
@@ -141,6 +141,7 @@ class KnifeDiscriminant(ClassifierMixin, TableTransformer):
         solver: str = "eliminate",
         start: str = "auto",
         standardize: bool = True,
+        missing: str = "indicator",
         feature_groups: Any = None,
         feature_costs: Any = None,
         n_centers: int | None = None,
@@ -159,6 +160,7 @@ class KnifeDiscriminant(ClassifierMixin, TableTransformer):
         self.solver = solver
         self.start = start
         self.standardize = standardize
+        self.missing = missing
         self.feature_groups = feature_groups
         self.feature_costs = feature_costs
         self.n_centers = n_centers

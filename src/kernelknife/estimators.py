@@ -4,12 +4,22 @@ from abc import ABC
 from functools import partial
 from typing import Any, Self
 
+import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from kernelknife._base import KernelPredictor, ProbabilityMethod, open_data
+from kernelknife._base import (
+    KernelPredictor,
+    ProbabilityMethod,
+    open_data,
+    with_column_numbers,
+)
 from kernelknife._engine import FitSpec, fit, set_up
+from kernelknife._engine.data import TrainingData, refuse_lazy_rows
+from kernelknife._engine.data.opening import check_sample_weight
 from kernelknife._engine.policy import default_loss
+from kernelknife._tuning.calibration import calibrate, calibrates, held_out_scores
+from kernelknife._tuning.splits import make_splitter
 from kernelknife._utils.progress import root_progress
 from kernelknife._utils.threads import limited_blas
 from kernelknife._utils.versions import with_callbacks
@@ -32,13 +42,17 @@ class _BaseKnife(KernelPredictor, ABC):
         relax: bool = False,
         learn_weights: bool = True,
         class_weight: Any = None,
+        probability: str | None = None,
         solver: str = "eliminate",
         start: Any = "auto",
         n_starts: int = 0,
         standardize: bool = True,
+        missing: str = "indicator",
         fit_intercept: bool = True,
         feature_groups: Any = None,
         feature_costs: Any = None,
+        always_keep: Any = None,
+        adjust_for: Any = None,
         n_centers: int | None = None,
         centers: Any = "kmeans++",
         refresh_centers: bool = False,
@@ -56,13 +70,17 @@ class _BaseKnife(KernelPredictor, ABC):
         self.relax = relax
         self.learn_weights = learn_weights
         self.class_weight = class_weight
+        self.probability = probability
         self.solver = solver
         self.start = start
         self.n_starts = n_starts
         self.standardize = standardize
+        self.missing = missing
         self.fit_intercept = fit_intercept
         self.feature_groups = feature_groups
         self.feature_costs = feature_costs
+        self.always_keep = always_keep
+        self.adjust_for = adjust_for
         self.n_centers = n_centers
         self.centers = centers
         self.refresh_centers = refresh_centers
@@ -97,9 +115,27 @@ class _BaseKnife(KernelPredictor, ABC):
         with limited_blas(rows), root_progress(self, total=None) as progress:
             result = fit(spec, data, progress)
         self._set_fitted(result)
+        self._calibrate(data, spec, X, y, sample_weight)
         if not result.converged:
             result.warn_not_converged(type(self).__name__)
         return self
+
+    def _calibrate(self, data: TrainingData, spec: FitSpec, X: Any, y: Any, s: Any) -> None:
+        """Learn probabilities, where they are asked for and the loss has none."""
+        self.__dict__.pop("calibration_", None)  # of an earlier fit
+        if not calibrates(self.probability, spec):
+            return
+        refuse_lazy_rows(X, "probability")
+        table, index = data.rows.load()
+        y, s = np.ravel(np.asarray(y))[index], check_sample_weight(s, len(y))[index]
+        codes = np.unique(y, return_inverse=True)[1]
+        splitter = make_splitter(None, codes, True, None, spec.seed)
+        splits = list(splitter.split(table.X, codes))
+        spec = with_column_numbers(spec, data.rows.names, data.n_features)
+        with limited_blas():
+            scores = held_out_scores(spec, splits, table.X, y, s)
+        tested = np.concatenate([test for _, test in splits])
+        self._set_calibration(calibrate(scores, codes[tested], s[tested], str(self.probability)))
 
     def substitutes(
         self,
@@ -189,7 +225,7 @@ class KnifeRegressor(RegressorMixin, _BaseKnife):
     learn_weights : bool, default=True
         False keeps the weights of ``start``, equal ones unless it gives others: a kernel model
         of all columns, to compare with.
-    class_weight : None
+    class_weight, probability : None
         For :class:`KnifeClassifier` only; a regressor refuses everything else.
     solver : {"eliminate", "alternate"}, default="eliminate"
         "eliminate" takes Gauss-Newton steps with the coefficients eliminated; "alternate" is
@@ -202,6 +238,12 @@ class KnifeRegressor(RegressorMixin, _BaseKnife):
         Random starts to add.
     standardize : bool, default=True
         Standardize the columns of X, and y, so that units do not matter.
+    missing : {"indicator", "mean", "error"}, default="indicator"
+        What becomes of gaps in X (NaN, None, ``pandas.NA``). "indicator" puts the mean in their
+        place and an indicator beside it, which has the weight of the column: a gap may then mean
+        something. A column without gaps in training has no indicator, and a gap in a later row is
+        the mean there. "mean" never has an indicator, and "error" refuses gaps. What is needed is
+        learned from the training rows, inside every fold. Infinite values are always refused.
     fit_intercept : bool, default=True
         Whether the model has a constant that is not penalized.
     feature_groups : array-like of shape (n_features,), dict, "correlated" or \
@@ -212,6 +254,14 @@ CorrelatedGroups, default=None
         pass :class:`kernelknife.CorrelatedGroups`.
     feature_costs : array-like of shape (n_features,), default=None
         Factors of the penalty on each column's weight.
+    always_keep : array-like of str, int or bool, or callable, default=None
+        Columns that are never dropped, by name, number or mask, or a function of the data frame
+        that returns their names, such as ``sklearn.compose.make_column_selector``. Their weights
+        cost nothing, are learned as all others, and stay above zero.
+    adjust_for : array-like of str, int or bool, or callable, default=None
+        Columns that the kernel does not see, such as age, sex or batch: they have a linear part
+        that nothing penalizes, beside the intercept, in all models, paths and folds. A column of
+        levels is given as zeros and ones, without one of its levels.
     n_centers : int, default=None
         Build the model on so many centers instead of on all rows: memory no longer grows
         with the square of the rows. None is the exact method where it fits. A linear kernel
@@ -271,6 +321,9 @@ default="kmeans++"
         How far the weights are from a stationary point; it has no units.
     sparsity_ : float
         The penalty of the returned model.
+    adjusted_coef_ : ndarray of shape (n_adjusted, n_outputs)
+        Of the standardized columns that vary, on the scale of the scores; only with ``adjust_for``.
+        A column with gaps has a second row, for them.
     feature_groups_ : dict
         From the name of a group to the names of its columns; only with ``feature_groups``.
     n_features_in_ : int
@@ -322,9 +375,16 @@ class KnifeClassifier(ClassifierMixin, _BaseKnife):
         Factors of the sample weights by class. "balanced" gives all classes the same total, so
         that a rare class counts as much as a frequent one. Not for lazy rows, which take
         ``sample_weight``.
+    probability : {None, "sigmoid", "isotonic"}, default=None
+        How probabilities are learned where the loss has none of its own: by a sigmoid of the scores
+        (Platt's method) or by isotonic regression, from the scores that models of folds give to the
+        rows that they have not seen. It takes as many more fits as there are folds, five, or ten
+        below 200 rows. The most probable class need not be the predicted one.
     solver, start, n_starts : as in KnifeRegressor
         See :class:`KnifeRegressor`.
-    standardize, fit_intercept, feature_groups, feature_costs : as in KnifeRegressor
+    standardize, missing, fit_intercept, feature_groups, feature_costs : as in KnifeRegressor
+        See :class:`KnifeRegressor`.
+    always_keep, adjust_for : as in KnifeRegressor
         See :class:`KnifeRegressor`.
     n_centers, centers, refresh_centers, memory_budget : as in KnifeRegressor
         See :class:`KnifeRegressor`.
@@ -366,7 +426,7 @@ class KnifeClassifier(ClassifierMixin, _BaseKnife):
 
     @ProbabilityMethod
     def predict_proba(self, X: Any) -> Any:
-        """Return class probabilities, for a loss that has them (logistic).
+        """Return class probabilities, for a loss that has them (logistic) or with ``probability``.
 
         Beyond two classes they are those of each class against the rest, normalized.
 
@@ -381,5 +441,7 @@ class KnifeClassifier(ClassifierMixin, _BaseKnife):
             One probability per class; those of a row add up to 1.
         """
         check_is_fitted(self)
+        if hasattr(self, "calibration_"):
+            return self._apply(partial(self._model.mapped, after=self.calibration_), X)
         loss = default_loss(self.loss, "classification")
         return self._apply(partial(self._model.probabilities, loss=loss), X)

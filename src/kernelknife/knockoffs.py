@@ -11,6 +11,8 @@ from kernelknife._error_rates import (
     derandomized_e_values,
     draw_statistics,
     e_bh_q_values,
+    explained_by,
+    fill_at_random,
     find_copies,
     knockoff_threshold,
     select_by_e_values,
@@ -201,6 +203,10 @@ class KnifeKnockoffs(ErrorRateSelector):
         units = RowUnits.of(len(table.y), groups, self.blocks)
         self._check_table(table, len(table.y) if units is None else len(units.members))
         X = np.asarray(table.X[:, table.varying], dtype=float)
+        adjusted = np.asarray(table.X[:, table.adjusted], dtype=float)
+        # A gap is where it is in the column and in its knockoff, and tells them not apart. The
+        # costs are those of the columns that vary, and the adjusted columns stand behind these.
+        spec = replace(table.spec, feature_costs=table.data.costs, missing="mean", adjust_for=None)
         covariance, seed = self._check_covariance(table), draw_seed(self.random_state) or 0
         parts = [(np.arange(len(X)), self.n_draws, seed)]
         if units is not None:
@@ -212,19 +218,20 @@ class KnifeKnockoffs(ErrorRateSelector):
         with root_progress(self, "knockoffs", self.n_draws) as progress:
             for rows, n_draws, own_seed in parts:
                 sampler = KnockoffSampler.of_table(
-                    X[rows],
+                    fill_at_random(X[rows]) - explained_by(adjusted[rows], X[rows]),
                     method=self.method,
                     copula=self.marginals != "gaussian" and self.covariance is None,
                     covariance=covariance,
                     seed=own_seed,
                 )
                 found = draw_statistics(
-                    replace(table.spec, feature_costs=table.data.costs),
+                    spec,
                     X[rows],
                     table.y[rows],
                     sampler,
                     n_draws,
                     products=self.products,
+                    adjusted=adjusted[rows],
                     n_jobs=self.n_jobs,
                     progress=progress,
                 )
@@ -254,6 +261,11 @@ class KnifeKnockoffs(ErrorRateSelector):
                 f"Knockoffs need at least {FEWEST_ROWS} rows, got n_samples = {n}: a covariance "
                 "cannot be learned from fewer."
             )
+        if table.data.kept is not None:
+            raise ValueError(
+                "Every column is compared with its knockoff, and the estimator has always_keep: "
+                "leave it out, or use adjust_for."
+            )
         if table.data.grouping is not None:
             raise ValueError(
                 "Knockoffs are made of single columns, and the estimator has feature_groups: use "
@@ -268,6 +280,12 @@ class KnifeKnockoffs(ErrorRateSelector):
             warn(
                 f"The covariance of {p} columns is estimated from {n} rows: the false discovery "
                 "rate is approximate at best. KnifeStability needs no covariance.",
+            )
+        alike = np.flatnonzero(np.nanstd(table.X[:, table.varying], axis=0) == 0)
+        if len(alike):
+            raise ValueError(
+                f"Column {table.name(table.varying[alike[0]])} has one value beside its gaps, and "
+                "knockoffs are of values: leave it out, or make it a column of zeros and ones."
             )
         copies = find_copies(table.X, table.varying)
         if copies is not None:

@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from kernelknife._engine.data import filled
 from kernelknife._error_rates import (
     ASSUMPTIONS,
     choose_votes,
@@ -231,8 +232,14 @@ class KnifeStability(ErrorRateSelector):
                 )
 
     def _find_units(self, table: Table) -> np.ndarray:
-        """Return the unit of every column: itself, its group or its cluster; -1 if constant."""
-        X, varying = table.X, table.varying
+        """Return the unit of every column: itself, its group or its cluster.
+
+        Those that nobody votes on have -1: constant ones, and those that are always kept or that
+        are adjusted for.
+        """
+        X, varying = table.X, np.setdiff1d(table.varying, table.kept)
+        if not len(varying):
+            raise ValueError("All columns are always kept: there is none left to vote on.")
         labels = np.arange(X.shape[1])
         if table.data.grouping is not None:
             if self.cluster_correlation is not None:
@@ -242,7 +249,7 @@ class KnifeStability(ErrorRateSelector):
                 )
             labels = table.data.grouping.labels
         elif self.cluster_correlation is not None:
-            labels[varying] = cluster_columns(X[:, varying], self.cluster_correlation)
+            labels[varying] = cluster_columns(filled(X[:, varying]), self.cluster_correlation)
         units = np.full(X.shape[1], -1)
         units[varying] = np.unique(labels[varying], return_inverse=True)[1]
         copies = find_copies(X, varying)
@@ -312,6 +319,9 @@ class KnifeStability(ErrorRateSelector):
         self.q_values_ = self._per_column(q_values, 1.0)
         # Shares are multiples of 1 / (2 n_pairs): half a step leaves room for rounding.
         self.support_ = self.selection_probabilities_ >= threshold - 0.25 / self.n_pairs
+        # The error rates are those of the others, which were voted on.
+        self.support_[table.kept] = True
+        self.selection_probabilities_[table.kept] = 1.0
         return self
 
     def _per_column(self, values: np.ndarray, constant: float) -> np.ndarray:

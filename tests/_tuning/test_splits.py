@@ -89,3 +89,18 @@ def test_folds_of_a_time_series_need_not_have_all_rows():
 )
 def test_folds_that_are_counted_leave_the_search_on_some_rows(most, cv, expected):
     assert rows_to_search(5000, most, cv) == expected
+
+
+@pytest.mark.parametrize("cv", [None, 4])
+def test_rows_of_classes_that_cannot_be_judged_train_every_fold(cv):
+    target = np.repeat([0, 1, 2], [20, 20, 1 if cv is None else 3])
+    splits = list(make_splitter(cv, target, True, None, 0).split(target, target, None))
+    rare = np.flatnonzero(target == 2)
+    for train, test in splits:
+        assert set(rare) <= set(train)
+        assert not set(rare) & set(test)
+        assert not set(train) & set(test)
+        assert set(target[test]) == {0, 1}
+    judged = np.concatenate([test for _, test in splits])
+    assert set(judged) == set(range(40))
+    check_splits(splits, target, np.ones(len(target)), None)

@@ -41,10 +41,9 @@ def test_a_text_column_has_one_weight_and_the_color_no_part(heaps):
     assert apart > 0.95
 
 
-def test_incomplete_rows_are_left_out_or_filled_in(heaps):
+def test_incomplete_rows_are_kept_left_out_or_filled_in(heaps):
     heaps.loc[[3, 7], "a"] = np.nan
-    with pytest.raises(TableError, match="missing"):
-        explore_table(heaps, ids=["name", "heap"])
+    assert len(explore_table(heaps, ids=["name", "heap"]).scores) == 120
     found = explore_table(heaps, ids=["name"], color="heap", drop_missing=True)
     assert len(found.scores) == len(found.color) == 118
     assert any("left out 2 of 120 rows" in note for note in found.notes)

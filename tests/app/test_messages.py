@@ -48,10 +48,9 @@ NAMES = [f"patient {i}" for i in range(ROWS)]
 GROUPED = {"group": "ward"}
 # A data frame, options, and which of the options the message names.
 REFUSED = {
-    "gaps": (with_gap(), {}, {"impute", "drop_missing"}),
     "gaps everywhere": (
         put(dose=[np.nan, 1.0] * 20, bmi=[1.0, np.nan] * 20), {"drop_missing": True},
-        {"drop", "impute"},
+        {"drop", "drop_missing"},
     ),
     "both ways": (
         with_gap(), {"impute": "median", "drop_missing": True}, {"impute", "drop_missing"}
@@ -62,7 +61,7 @@ REFUSED = {
     "ambiguous dates": (put(born="01/02/2024"), {"dates": ("days",)}, set()),
     "no dates": (plain(), {"dates": ("days",)}, set()),
     "slips": (put(dose=["?", *map(str, range(39))]), {}, {"missing"}),
-    "names": (put(who=NAMES), {}, {"drop", "group", "transpose"}),
+    "names": (put(who=NAMES), {}, {"drop", "group", "levels", "transpose"}),
     "thousands": (put(dose="1,234,000"), {}, {"thousands", "decimal"}),
     "dots": (put(dose="1.234,5"), {}, {"thousands", "decimal"}),
     "spaces": (put(dose="1 234"), {}, {"thousands"}),
@@ -79,7 +78,7 @@ REFUSED = {
     "gaps in the group": (put(ward=["a", None] * 20), GROUPED, {"drop_missing"}),
     "few groups": (put(ward=["a", "b"] * 20), GROUPED, set()),
     "a rare class": (with_classes("EWS "), {}, set()),
-    "a class rarer than folds": (with_classes("BL", "BL"), {"folds": 3}, {"folds"}),
+    "classes rarer than folds": (with_classes(*["RMS"] * 36), {"folds": 3}, {"folds"}),
     "many folds": (plain(), {"folds": 99}, set()),
     "sparsity and number": (plain(), {"sparsity": 1.0, "n_features": 2}, set()),
     "many features": (plain(), {"n_features": 9}, set()),
@@ -186,7 +185,7 @@ def test_no_command_names_a_flag_that_it_lacks(tmp_path, monkeypatch, capsys):
     """A path has no groups and holds no rows out, and a table without a target even less."""
     path = tmp_path / "data.csv"
     for frame, named in (
-        (put(who=NAMES), {"--drop", "--transpose"}),
+        (put(who=NAMES), {"--drop", "--levels", "--transpose"}),
         (put(split=["train", "test"] * 20, dose="1,5"), {"--decimal"}),
     ):
         frame.to_csv(path, index=False)

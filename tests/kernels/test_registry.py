@@ -43,3 +43,10 @@ def test_a_kernel_is_public_and_stored_under_its_public_path(name):
     assert kernel.__name__ in kernels.__all__
     assert kernel.__module__ == "kernelknife.kernels"
     assert type(pickle.loads(pickle.dumps(kernel()))) is kernel
+
+
+def test_matrices_and_functions_are_refused_with_the_reason():
+    with pytest.raises(ValueError, match="which column they come from"):
+        check_kernel("precomputed")
+    with pytest.raises(TypeError, match="profile and slope"):
+        check_kernel(lambda x, z: x @ z)

@@ -8,6 +8,7 @@ import numpy as np
 
 from kernelknife._components.eigenproblems import share_of_variance
 from kernelknife._engine import Setup
+from kernelknife._engine.data.columns import filled
 from kernelknife._engine.objective import Problem
 from kernelknife._engine.search import scaled_weights
 from kernelknife._utils.row_units import RowUnits
@@ -43,7 +44,7 @@ def expand_columns(setup: Setup) -> tuple[np.ndarray, np.ndarray]:
     sample, _ = setup.data.rows.load()
     n = len(sample.X)
     kept = np.linspace(0, n - 1, min(n, DEPENDENCE_ROWS)).astype(int)
-    Z = np.asarray(sample.X, dtype=float)[kept][:, columns.index] - columns.center
+    Z = filled(np.asarray(sample.X, dtype=float)[kept][:, columns.index]) - columns.center
     deviation = Z.std(axis=0)
     Z = (Z - Z.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
     basis = make_basis(Z, np.ones(len(Z)), gamma=GAMMA, n_functions=N_FUNCTIONS, n_knots=N_KNOTS)

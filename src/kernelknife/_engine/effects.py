@@ -7,6 +7,10 @@ With ``a_j = v_j phi_j(x_j)' phi_j(z_j)`` the kernel is ``s + s**2 / 2 (+ s**3 /
     a_j a_k (+ (a_j**2 a_k + a_j a_k**2) / 2)  what j and k do together
     a_j a_k a_l                                what three do together
 
+A gap is an effect of its own: the indicator of a column and its functions are never both different
+from zero, so that ``a_j`` falls into two such terms, which do nothing together. What is called a
+column below is such a part of one.
+
 Summed over the coefficients they are functions that can be drawn, and together with a constant they
 are the scores. Each is centered over the training rows, by their weights, so that its average there
 is zero; its share is its covariance with the scores, divided by their variance.
@@ -28,7 +32,7 @@ from kernelknife._engine.data.rows import Sums
 from kernelknife._utils.arrays import Array, like, namespace, to_host
 from kernelknife.kernels import Kernel
 
-__all__ = ["EffectMoments", "column_terms", "effect_term", "measure_effects"]
+__all__ = ["EffectMoments", "column_terms", "effect_term", "list_effects", "measure_effects"]
 
 # Kernel, columns, ``v``, support vectors, coefficients and intercepts of a model.
 Parts: TypeAlias = tuple[Kernel, Columns, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
@@ -45,7 +49,7 @@ class EffectMoments:
     Attributes
     ----------
     columns : list of tuple of int
-        Columns of every effect, as positions among the selected ones.
+        Columns of every effect, as positions among the parts of the selected ones.
     means : ndarray of shape (n_effects, k)
         What is taken off an effect so that its average is zero, on the scale of the scores.
     shares : ndarray of shape (n_effects,)
@@ -72,10 +76,10 @@ class EffectMoments:
 
 
 def column_terms(columns: Columns, v: Array, Z: Array, vectors: Array) -> list[Array]:
-    """Return ``a_j`` between some rows and the support vectors, for every selected column."""
-    terms, sources = [], columns.sources
-    for j in range(len(columns.index)):
-        mine = np.flatnonzero(sources == j)
+    """Return ``a_j`` between some rows and the support vectors, for every part of a column."""
+    terms, (of_part, source, _) = [], columns.parts
+    for j in range(len(source)):
+        mine = np.flatnonzero(of_part == j)
         terms.append((Z[:, mine] * v[mine]) @ vectors[:, mine].T)
     return terms
 
@@ -97,6 +101,15 @@ def effect_term(factors: list[Array], order: int, coef: Array) -> Array:
     return series @ coef
 
 
+def list_effects(columns: Columns, order: int) -> list[tuple[int, ...]]:
+    """Return the parts of columns that each effect is of, by their number and in their order."""
+    source = columns.parts[1].tolist()
+    every = (c for size in range(1, order + 1) for c in combinations(range(len(source)), size))
+    if not len(columns.gaps):
+        return list(every)
+    return [c for c in every if len({source[j] for j in c}) == len(c)]
+
+
 def measure_effects(
     rows: Rows,
     kernel: Kernel,
@@ -111,10 +124,10 @@ def measure_effects(
     None for a model without columns, for kernels without effects, and where the effects are too
     many to be measured.
     """
-    order, d = kernel.order, len(columns.index)
-    if not order or not d or (order > 1 and len(v) > MOST_FUNCTIONS):
+    order = kernel.order
+    if not order or not len(columns.index) or (order > 1 and len(v) > MOST_FUNCTIONS):
         return None
-    chosen = [c for size in range(1, order + 1) for c in combinations(range(d), size)]
+    chosen = list_effects(columns, order)
     if order == 3 and len(chosen) > MOST_TRIPLES:
         return None
     model = (kernel, columns, v, vectors, coef, intercept)
@@ -125,7 +138,7 @@ def measure_effects(
     else:
         sums = rows.total(_product_sums, model, order, width=width)
         total, scores, squares, first, crossed = _from_products(
-            [to_host(part) for part in rows.fetch(sums)], model, order
+            [to_host(part) for part in rows.fetch(sums)], model, order, chosen
         )
     mean = scores / total
     variance = max(float((squares / total - mean**2).sum()), 1e-300)
@@ -154,7 +167,7 @@ def _product_sums(block: Block, model: Parts, order: int) -> Sums:
 
 
 def _from_products(
-    sums: list[np.ndarray], model: Parts, order: int
+    sums: list[np.ndarray], model: Parts, order: int, chosen: list[tuple[int, ...]]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return the sums of every effect, and of its products with the scores, from those of products.
 
@@ -165,9 +178,9 @@ def _from_products(
     k = coef.shape[1]
     total, scores, squares, functions = sums[:4]
     by_score, products = sums[4 : 4 + k], sums[4 + k :]
-    starts = np.unique(columns.sources, return_index=True)[1]
+    starts = np.unique(columns.parts[0], return_index=True)[1]
     weighted = vectors * v
-    pairs = np.triu_indices(len(starts), 1)
+    pairs = tuple(np.array([c for c in chosen if len(c) == 2], dtype=int).reshape(-1, 2).T)
     first, crossed = [], []
     for q in range(k):
         slope = weighted.T @ coef[:, q]

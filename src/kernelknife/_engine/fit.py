@@ -168,8 +168,10 @@ def prepare_data(spec: FitSpec, rows: Rows) -> TrainingData:
         spec.kernel,
         spec.loss,
         standardize=spec.standardize,
+        missing=spec.missing,
         feature_groups=spec.feature_groups,
         feature_costs=spec.feature_costs,
+        always_keep=spec.always_keep,
         adjust_for=spec.adjust_for,
         offset=spec.offset,
     )
@@ -348,6 +350,12 @@ def check_count(wanted: int | None, problem: Problem, where: str = "") -> None:
         raise ValueError(
             f"n_features_to_select={wanted} is more than the {problem.n_weights} features (or "
             f"groups) that are not constant{where}."
+        )
+    n_kept = int(np.count_nonzero(problem.lowest))
+    if wanted is not None and wanted < n_kept:
+        raise ValueError(
+            f"n_features_to_select={wanted} is less than the {n_kept} features (or groups) that "
+            f"always_keep asks for{where}."
         )
 
 

@@ -57,6 +57,16 @@ class Model:
     adjusted: Columns | None = None
     adjusted_coef: np.ndarray | None = None
 
+    def adjusted_parts(self, X: np.ndarray) -> dict[int, np.ndarray]:
+        """Return what each column that is adjusted for adds to the scores of a user's rows."""
+        if self.adjusted is None or self.adjusted_coef is None:
+            return {}
+        Z, sources = self.adjusted.take(X), self.adjusted.sources
+        return {
+            int(j): Z[:, sources == i] @ self.adjusted_coef[sources == i]
+            for i, j in enumerate(self.adjusted.index)
+        }
+
     def kernel_matrix(self, X: np.ndarray) -> np.ndarray:
         """Return the weighted kernel matrix of a user's rows."""
         Z = self.columns.take(X)
@@ -93,6 +103,10 @@ class Model:
         """Return class probabilities by a loss that has them."""
         return self._map(rows, partial(_class_probabilities, loss))
 
+    def mapped(self, rows: Rows, after: Callable[[Array], Array]) -> Array:
+        """Return a function of the scores of rows of any kind."""
+        return self._map(rows, after)
+
     def _map(self, rows: Rows, after: Callable[[Array], Array]) -> Array:
         function = partial(self._of_block, rows.names, after)
         return rows.map(function, width=max(1, len(self.vectors)))
@@ -103,11 +117,13 @@ class Model:
         """Return ``after(scores)`` of a block of a user's rows, all columns of it."""
         if isinstance(X, np.ndarray):
             X = np.asarray(X, dtype=float)
-            check_finite(X, names)
+            check_finite(X, names, refuses_gaps=self.columns.refuses_gaps)
         else:
             xp = namespace(X)
-            if not bool(xp.all(xp.isfinite(X))):
-                raise ValueError("Input X contains NaN or infinity. Drop or impute them first.")
+            if bool(xp.any(xp.isinf(X))):
+                raise ValueError("Input X contains infinity: replace it, or make it NaN.")
+            if self.columns.refuses_gaps and bool(xp.any(xp.isnan(X))):
+                raise ValueError("Input X contains NaN. Drop or impute them first.")
         Z = self.columns.take(X)
         K = self.kernel(Z, like(self.vectors, Z), like(self.v, Z))
         scores = K @ like(self.coef, K) + like(self.intercept, K)

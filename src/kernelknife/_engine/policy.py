@@ -31,6 +31,7 @@ __all__ = [
     "quick_centers",
     "rows_to_search",
     "search_centers",
+    "unjudged_classes",
 ]
 
 # -- classification or regression, and the loss ---------------------------------------------------
@@ -238,11 +239,34 @@ def planned_folds(cv: Any, n_rows: int) -> int:
 def affordable_folds(codes: np.ndarray, n_folds: int) -> int | None:
     """Return as many folds as the rarest class has rows where these are fewer than ``n_folds``.
 
-    Every fold needs a row of it. None where that changes nothing, or where the class has a single
-    row and is refused.
+    Every fold needs a row of it. Classes that cannot be judged do not count. None where that
+    changes nothing, or where no two classes have two rows.
     """
-    rarest = int(np.bincount(codes).min())
+    counts = np.bincount(codes)
+    rarest = int(np.delete(counts, unjudged_classes(codes, None)).min())
     return rarest if 2 <= rarest < n_folds else None
+
+
+def unjudged_classes(codes: np.ndarray, cv: Any) -> np.ndarray:
+    """Return the classes with too few rows for the folds, whose rows all folds train on.
+
+    Those have fewer rows than the number of folds that was asked for, or a single row where none
+    was. Empty where fewer than two others are left: nothing could be judged then, and such folds
+    are refused.
+
+    Parameters
+    ----------
+    codes : ndarray of int
+        Of the classes.
+    cv : int, splitter, iterable or None
+        One that names its rows decides for itself.
+    """
+    if not is_counted(cv):
+        return np.zeros(0, dtype=int)
+    counts = np.bincount(codes)
+    rare = counts < (2 if cv is None else int(cv))
+    none = rare.sum() == 0 or (~rare).sum() < 2
+    return np.zeros(0, dtype=int) if none else np.flatnonzero(rare)
 
 
 def rows_to_search(n_rows: int, most: int | None, cv: Any) -> int:

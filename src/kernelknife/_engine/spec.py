@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 
+from kernelknife._engine.data.columns import MISSING
 from kernelknife._engine.policy import check_memory_budget, default_loss
 from kernelknife._engine.solvers import SOLVERS, Solver
 from kernelknife._utils.checks import check_number, draw_seed
@@ -41,9 +42,11 @@ class FitSpec:
         A name, or weights of the user's columns.
     n_starts : int
     standardize, fit_intercept : bool
+    missing : {"indicator", "mean", "error"}
     class_weight : dict, "balanced" or None
-    feature_groups, feature_costs, adjust_for : Any
-        As the user gave them: names of columns are resolved when the data are opened. The columns
+    feature_groups, feature_costs, always_keep, adjust_for : Any
+        As the user gave them: names of columns are resolved when the data are opened. The weights
+        of the columns that are always kept cost nothing and are never zero. The columns
         that are adjusted for have an unpenalized linear part and no weight.
     offset : bool
         Whether targets come with offsets, known parts of the scores, in columns behind them.
@@ -67,10 +70,12 @@ class FitSpec:
     start: Any = "auto"
     n_starts: int = 0
     standardize: bool = True
+    missing: str = "indicator"
     fit_intercept: bool = True
     class_weight: Any = None
     feature_groups: Any = None
     feature_costs: Any = None
+    always_keep: Any = None
     adjust_for: Any = None
     offset: bool = False
     n_centers: int | None = None
@@ -123,6 +128,10 @@ class FitSpec:
                 "starting weights themselves."
             )
         check_number(self.n_starts, "n_starts", integer=True)
+        if self.missing not in MISSING:
+            raise ValueError(
+                f"Unknown missing {self.missing!r}. Known names: {', '.join(MISSING)}."
+            )
         if self.class_weight is not None and self.task == "regression":
             raise ValueError("class_weight is for classifiers: a regression has no classes.")
         if not self.fit_intercept and self.loss.surrogate is not None:

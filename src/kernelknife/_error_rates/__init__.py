@@ -29,6 +29,8 @@ from kernelknife._error_rates.sampler import (
     GaussianKnockoffs,
     KnockoffSampler,
     distribution_given_sample,
+    explained_by,
+    fill_at_random,
     least_reconstructable,
 )
 from kernelknife._error_rates.statistics import draw_statistics, path_statistics
@@ -46,6 +48,8 @@ __all__ = [
     "draw_statistics",
     "e_bh_q_values",
     "error_bound",
+    "explained_by",
+    "fill_at_random",
     "find_copies",
     "integrated_q_values",
     "knockoff_threshold",

@@ -24,6 +24,7 @@ from scipy.linalg.blas import dger
 from scipy.special import ndtr, ndtri
 from sklearn.covariance import ledoit_wolf
 
+from kernelknife._engine.data.columns import filled
 from kernelknife._utils.threads import limited_blas
 
 __all__ = [
@@ -34,6 +35,8 @@ __all__ = [
     "KnockoffSampler",
     "distribution_given_sample",
     "equicorrelated",
+    "explained_by",
+    "fill_at_random",
     "least_reconstructable",
     "normal_scores",
     "shrunk_correlation",
@@ -242,6 +245,30 @@ def normal_scores(X: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     for j in range(X.shape[1]):
         scores[np.lexsort((rng.random(n), X[:, j])), j] = places
     return scores
+
+
+def fill_at_random(X: np.ndarray, seed: int = 0) -> np.ndarray:
+    """Return columns with values of their own, drawn at random, in the place of gaps."""
+    gap = np.isnan(X)
+    if not gap.any():
+        return X
+    rng, result = np.random.default_rng(seed), X.copy()
+    for j in np.flatnonzero(gap.any(axis=0)):
+        result[gap[:, j], j] = rng.choice(X[~gap[:, j], j], gap[:, j].sum())
+    return result
+
+
+def explained_by(adjusted: np.ndarray, X: np.ndarray) -> np.ndarray:
+    """Return what a linear regression on columns that are adjusted for explains of others.
+
+    Knockoffs are drawn of the rest, so that columns and knockoffs can be exchanged given those.
+    """
+    X = filled(X)
+    if not adjusted.shape[1]:
+        return np.zeros_like(X)
+    Z = filled(adjusted)
+    Z = Z - Z.mean(axis=0)
+    return np.asarray(Z @ np.linalg.lstsq(Z, X - X.mean(axis=0), rcond=None)[0])
 
 
 # -- the sampler ----------------------------------------------------------------------------------

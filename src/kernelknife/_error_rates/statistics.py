@@ -11,9 +11,10 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from kernelknife._engine import FitSpec, Setup, finish, follow, prepare_arrays, set_up
+from kernelknife._engine.data.columns import filled
 from kernelknife._engine.search import Trace
 from kernelknife._error_rates.filter import signed_maximum
-from kernelknife._error_rates.sampler import KnockoffSampler
+from kernelknife._error_rates.sampler import KnockoffSampler, explained_by, fill_at_random
 from kernelknife._utils.progress import SILENT, Progress
 from kernelknife._utils.threads import limited_blas
 
@@ -41,6 +42,7 @@ def draw_statistics(
     n_draws: int,
     *,
     products: bool = True,
+    adjusted: np.ndarray | None = None,
     n_jobs: int | None = None,
     progress: Progress = SILENT,
 ) -> np.ndarray:
@@ -49,15 +51,22 @@ def draw_statistics(
     Parameters
     ----------
     sampler : KnockoffSampler
-        Of ``X``.
+        Of what the adjusted columns do not explain of ``X``.
     n_jobs : int, default=None
         Draws run in parallel through joblib.
-    spec, X, y, products, progress : see :func:`path_statistics`
+    spec, X, y, products, adjusted, progress : see :func:`path_statistics`
     """
     with progress.child("draws", n_draws, ordered=False) as parent:
         calls = [
             delayed(_statistics_of_draw)(
-                spec, X, y, sampler, draw, products, parent.child("draw", None, number=draw)
+                spec,
+                X,
+                y,
+                sampler,
+                draw,
+                products,
+                adjusted,
+                parent.child("draw", None, number=draw),
             )
             for draw in range(n_draws)
         ]
@@ -71,12 +80,23 @@ def _statistics_of_draw(
     sampler: KnockoffSampler,
     number: int,
     products: bool,
+    adjusted: np.ndarray | None,
     progress: Progress,
 ) -> np.ndarray:
     with limited_blas(), progress, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # statistics need no converged path
-        knockoffs = sampler.draw(X, number)
-        return path_statistics(spec, X, knockoffs, y, products=products, progress=progress)
+        # Given where the gaps are, values and those of their knockoffs can be exchanged.
+        linear = 0.0 if adjusted is None else explained_by(adjusted, X)
+        drawn = linear + sampler.draw(fill_at_random(X, number) - linear, number)
+        return path_statistics(
+            spec,
+            X,
+            np.where(np.isnan(X), np.nan, drawn),
+            y,
+            products=products,
+            adjusted=adjusted,
+            progress=progress,
+        )
 
 
 def path_statistics(
@@ -86,6 +106,7 @@ def path_statistics(
     y: np.ndarray,
     *,
     products: bool = True,
+    adjusted: np.ndarray | None = None,
     progress: Progress = SILENT,
 ) -> np.ndarray:
     """Return the statistic of every feature from one path of features and knockoffs.
@@ -101,6 +122,8 @@ def path_statistics(
     y : ndarray of shape (n,) or (n, n_outputs)
     products : bool, default=True
         See :class:`kernelknife.KnifeKnockoffs`.
+    adjusted : ndarray of shape (n, r), default=None
+        Columns that are adjusted for, which have no knockoffs.
     progress : Progress
         Parent of the progress reports.
 
@@ -115,21 +138,27 @@ def path_statistics(
     if spec.feature_costs is not None:
         spec = replace(spec, feature_costs=np.tile(spec.feature_costs, 2)[order])
     importance = np.empty(2 * p)
-    importance[order] = _importance(spec, both[:, order], y, products, progress)
+    importance[order] = _importance(spec, both[:, order], y, products, adjusted, progress)
     W = signed_maximum(importance[:p], importance[p:])
     # A column that equals its knockoff has no statistic.
-    W[np.equal(X, knockoffs).all(axis=0)] = 0.0
+    W[(np.equal(X, knockoffs) | np.isnan(X)).all(axis=0)] = 0.0
     return W
 
 
 def _importance(
-    spec: FitSpec, columns: np.ndarray, y: np.ndarray, products: bool, progress: Progress
+    spec: FitSpec,
+    columns: np.ndarray,
+    y: np.ndarray,
+    products: bool,
+    adjusted: np.ndarray | None,
+    progress: Progress,
 ) -> np.ndarray:
     """Return how long and how heavy columns stay in the path."""
     n, p = columns.shape
-    setup, trace = _follow(spec, columns, y, progress)
+    setup, trace = _follow(spec, columns, y, adjusted, progress)
     if not products or not spec.kernel.convex:
         return _summed_weights(setup, trace)
+    columns = filled(columns)
     varying = columns.std(axis=0) > 0
     U = np.zeros((n, p))
     U[:, varying] = bounded_columns(columns[:, varying])
@@ -141,7 +170,7 @@ def _importance(
         of_products = 0.5 * (costs[first] + costs[second])
         spec = replace(spec, feature_costs=np.concatenate([costs, of_products]))
     together = np.hstack([columns, product_columns(U, first, second)])
-    sums = _summed_weights(*_follow(spec, together, y, progress))
+    sums = _summed_weights(*_follow(spec, together, y, adjusted, progress))
     importance = sums[:p].copy()
     np.add.at(importance, first, sums[p:])
     np.add.at(importance, second, sums[p:])
@@ -149,9 +178,18 @@ def _importance(
 
 
 def _follow(
-    spec: FitSpec, columns: np.ndarray, y: np.ndarray, progress: Progress
+    spec: FitSpec,
+    columns: np.ndarray,
+    y: np.ndarray,
+    adjusted: np.ndarray | None,
+    progress: Progress,
 ) -> tuple[Setup, Trace]:
     """Return the path of some columns."""
+    if adjusted is not None and adjusted.shape[1]:
+        p, r = columns.shape[1], adjusted.shape[1]
+        columns, costs = np.hstack([columns, adjusted]), spec.feature_costs
+        costs = None if costs is None else np.concatenate([costs, np.ones(r)])
+        spec = replace(spec, adjust_for=np.arange(p, p + r), feature_costs=costs)
     setup = set_up(spec, prepare_arrays(spec, columns, y))
     return setup, follow(setup, PATH_POINTS, progress=progress)
 
@@ -162,7 +200,9 @@ def _summed_weights(setup: Setup, trace: Trace) -> np.ndarray:
     The first point is left out: without a penalty, every column has a weight.
     """
     w = np.array([point.w for point in trace.points])
-    return setup.data.user_values(w[1:].sum(axis=0))
+    sums = setup.data.user_values(w[1:].sum(axis=0))
+    adjusted = setup.data.adjusted
+    return sums if adjusted is None else np.delete(sums, setup.spec.adjust_for)
 
 
 def _residuals(setup: Setup, trace: Trace, y: np.ndarray) -> np.ndarray:

@@ -1,6 +1,6 @@
 """How rows are split into folds, and what makes a fold impossible to fit."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,8 @@ from sklearn.model_selection import (
     check_cv,
 )
 
-from kernelknife._engine.policy import FOLDS, affordable_folds, is_counted
+from kernelknife._engine.policy import FOLDS, affordable_folds, is_counted, unjudged_classes
+from kernelknife._utils.messages import warn
 
 __all__ = [
     "check_folds",
@@ -23,7 +24,10 @@ __all__ = [
     "inner_cv",
     "make_splitter",
     "rows_of_splits",
+    "warn_of_unjudged",
 ]
+
+MOST_CLASSES_NAMED = 5  # in a warning
 
 
 def draw_rows(target: np.ndarray, classes: bool, most: int, seed: int | None) -> np.ndarray:
@@ -74,6 +78,10 @@ def make_splitter(cv: Any, target: np.ndarray, classes: bool, groups: Any, seed:
     groups : array-like or None
     seed : int or None
     """
+    if classes and groups is None and len(rare := unjudged_classes(target, cv)):
+        kept = np.isin(target, rare)
+        others = np.unique(target[~kept], return_inverse=True)[1]
+        return _WithRareRows(make_splitter(cv, others, classes, None, seed), kept)
     if cv is None and classes and groups is None:
         fewer = affordable_folds(target, FOLDS.n_folds)
         if fewer is not None:
@@ -91,6 +99,36 @@ def make_splitter(cv: Any, target: np.ndarray, classes: bool, groups: Any, seed:
         seed = 0 if seed is None else seed
         return repeated(n_splits=FOLDS.n_folds, n_repeats=repeats, random_state=seed)
     return check_cv(cv, target, classifier=classes)
+
+
+def warn_of_unjudged(classes: np.ndarray, codes: np.ndarray, cv: Any) -> None:
+    """Say which classes have too few rows to be judged."""
+    rare, counts = unjudged_classes(codes, cv), np.bincount(codes)
+    if not len(rare):
+        return
+    named = [f"{str(classes[k])!r} ({counts[k]})" for k in rare[:MOST_CLASSES_NAMED]]
+    others = len(rare) - len(named)
+    more = f" and {others} more" if others else ""
+    warn(
+        f"Classes with too few rows for the folds cannot be judged, {', '.join(named)}{more}: "
+        "their rows are among the training rows of every fold.",
+        UserWarning,
+    )
+
+
+class _WithRareRows:
+    """A splitter of the other rows, which adds those of rare classes to all training rows."""
+
+    def __init__(self, splitter: Any, kept: np.ndarray):
+        self.splitter, self.kept = splitter, kept
+
+    def split(
+        self, X: Any, y: np.ndarray, groups: Any = None
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield training and test rows."""
+        kept, others = np.flatnonzero(self.kept), np.flatnonzero(~self.kept)
+        for train, test in self.splitter.split(np.zeros(len(others)), y[others]):
+            yield np.sort(np.concatenate([others[train], kept])), others[test]
 
 
 def inner_cv(
@@ -140,7 +178,10 @@ def inner_cv(
     if groups is not None:
         most = len(np.unique(groups))
     else:
-        most = int(np.bincount(target).min()) if classes else len(target)
+        most = len(target)
+        if classes:
+            counts = np.bincount(target)
+            most = int(np.delete(counts, unjudged_classes(target, None)).min())
     return min(FOLDS.n_folds if cv is None else cv, max(most, 2))
 
 

@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 
 __all__ = [
     "FLOATS",
+    "as_frame",
     "check_number",
     "describe_non_numbers",
     "draw_seed",
@@ -75,8 +76,28 @@ def check_number(
         raise ValueError(f"{name} must be {kind} {sign} {low:g}, got {value!r}.")
 
 
+def as_frame(X: Any) -> Any:
+    """Return a table of pyarrow, DuckDB or polars that is not in memory as one that is.
+
+    Anything else is returned as it is; one column alone is refused.
+    """
+    kind = type(X)
+    library = kind.__module__.split(".")[0]
+    if library == "pyarrow" and hasattr(X, "to_pandas") and hasattr(X, "column_names"):
+        return X.to_pandas()
+    if library in ("duckdb", "_duckdb") and hasattr(X, "df"):
+        return X.df()
+    if library == "polars" and hasattr(X, "collect"):
+        return X.collect()
+    if hasattr(X, "to_frame") and len(getattr(X, "shape", ())) == 1:
+        raise TypeError(
+            f"X is one column, a {kind.__name__}: pass X.to_frame(), a table of one column."
+        )
+    return X
+
+
 def make_dense(X: Any, memory_budget: float) -> Any:
-    """Return a sparse matrix as an array, and everything else as it is.
+    """Return a sparse matrix as an array, a table out of memory in memory, all else as it is.
 
     Kernels of all pairs of rows need whole rows, and standardized columns have no zeros, so that a
     sparse matrix saves no time here.
@@ -87,7 +108,7 @@ def make_dense(X: Any, memory_budget: float) -> Any:
         Most bytes that the array may take.
     """
     if not issparse(X):
-        return X
+        return as_frame(X)
     n, p = X.shape
     size = 8 * n * p
     if size > memory_budget:

@@ -20,6 +20,7 @@ from kernelknife.app.tables import (
     make_features,
 )
 from kernelknife.app.tables.columns import is_text, listing
+from kernelknife.app.tables.making import as_pandas
 from kernelknife.canonical import KnifeCCA
 from kernelknife.decomposition import KnifePCA
 
@@ -260,6 +261,7 @@ def explore_table(
     blocks: int | None = None,
     drop: Any = (),
     ids: Any = (),
+    levels: Any = (),
     impute: str | None = None,
     drop_missing: bool = False,
     dates: Any = (),
@@ -283,7 +285,7 @@ def explore_table(
         permuted together, where the components are compared with those of permuted columns.
     blocks : int, default=None
         Length of blocks of neighboring rows, for rows in the order of time.
-    drop, ids, impute, drop_missing, dates : as in select_features
+    drop, ids, levels, impute, drop_missing, dates : as in select_features
         See :func:`kernelknife.app.selection.select_features`.
     n_components, kernel, sparsity : as in KnifePCA
         See :class:`kernelknife.KnifePCA`.
@@ -310,10 +312,11 @@ def explore_table(
     """
     begin = time.perf_counter()
     options = ExploreOptions(
-        color=color, group=group, blocks=blocks, drop=drop, ids=ids, impute=impute,
-        drop_missing=drop_missing, dates=dates, n_components=n_components, kernel=kernel,
-        sparsity=sparsity, n_features=n_features, random_state=random_state,
+        color=color, group=group, blocks=blocks, drop=drop, ids=ids, levels=levels,
+        impute=impute, drop_missing=drop_missing, dates=dates, n_components=n_components,
+        kernel=kernel, sparsity=sparsity, n_features=n_features, random_state=random_state,
     )  # fmt: skip
+    frame, _ = as_pandas(frame)
     left_out: ColumnOptions = options
     roles = [name for name in (options.color, options.group) if name is not None]
     for name in roles:
@@ -362,6 +365,7 @@ def relate_tables(
     blocks: int | None = None,
     drop: Any = (),
     ids: Any = (),
+    levels: Any = (),
     impute: str | None = None,
     drop_missing: bool = False,
     dates: Any = (),
@@ -386,7 +390,7 @@ def relate_tables(
     blocks : int, default=None
         Length of blocks of neighboring rows, for rows in the order of time; see
         :class:`kernelknife.KnifeCCA`.
-    drop, ids, impute, drop_missing, dates : see :func:`kernelknife.app.selection.select_features`
+    drop, ids, levels, impute, drop_missing, dates : as in select_features
         Columns of either table.
     n_components, kernel, sparsity, hold_out : as in KnifeCCA
         See :class:`kernelknife.KnifeCCA`.
@@ -415,10 +419,11 @@ def relate_tables(
     """
     begin = time.perf_counter()
     options = RelateOptions(
-        on=on, group=group, blocks=blocks, drop=drop, ids=ids, impute=impute,
-        drop_missing=drop_missing, dates=dates, n_components=n_components, kernel=kernel,
-        sparsity=sparsity, hold_out=hold_out, random_state=random_state,
+        on=on, group=group, blocks=blocks, drop=drop, ids=ids, levels=levels,
+        impute=impute, drop_missing=drop_missing, dates=dates, n_components=n_components,
+        kernel=kernel, sparsity=sparsity, hold_out=hold_out, random_state=random_state,
     )  # fmt: skip
+    (left, _), (right, _) = as_pandas(left), as_pandas(right)
     left, right, notes = _aligned(left.rename(columns=str), right.rename(columns=str), on)
     groups = None
     if group is not None:
@@ -501,7 +506,7 @@ def _pair_frequencies(
 def _read_both(frames: tuple[Any, Any], options: RelateOptions) -> list[tuple[Any, Any, Any]]:
     """Return the features of both tables, their rows, and the notes on them."""
     wanted = (*options.drop, *options.ids)
-    for name in wanted:
+    for name in (*wanted, *options.levels):
         check_column(name, [*frames[0].columns, *frames[1].columns])
     left_out = [tuple(name for name in wanted if name in frame.columns) for frame in frames]
     dated = [
@@ -512,7 +517,9 @@ def _read_both(frames: tuple[Any, Any], options: RelateOptions) -> list[tuple[An
     for frame, mine, has in zip(frames, left_out, dated, strict=True):
         # One table alone may have dates; where neither has, that is refused.
         dates = options.dates if has or not any(dated) else ()
-        parts.append(make_features(frame, replace(options, drop=mine, ids=(), dates=dates)))
+        levels = tuple(name for name in options.levels if name in frame.columns)
+        own = replace(options, drop=mine, ids=(), dates=dates, levels=levels)
+        parts.append(make_features(frame, own))
     return parts
 
 

@@ -10,6 +10,8 @@ from numbers import Real
 import numpy as np
 
 from kernelknife._engine import FitSpec
+from kernelknife._engine.effects import list_effects
+from kernelknife._tuning.calibration import CALIBRATIONS, Calibration
 from kernelknife.app.tables import TableEncoder
 from kernelknife.app.tables.dates import PARTS
 from kernelknife.estimators import KnifeClassifier, KnifeRegressor
@@ -46,6 +48,10 @@ def check_content(content, facts) -> None:
     _require(_are_names(selected), "the selected columns have no names")
     kept = np.unique(encoder.feature_groups_[model.weights_ > 0])
     _require(set(selected) == set(kept.tolist()), "the selected columns are not those of the model")
+    adjusted, linear = facts["adjusted"], vars(model)["_model"].adjusted
+    _require(_are_names(adjusted), "the adjusted columns have no names")
+    there = [] if linear is None else encoder.feature_groups_[linear.index].tolist()
+    _require(set(there) <= set(adjusted), "the adjusted columns are not those of the model")
     check_dates(facts["dates"])
     _try_out(encoder, model)
 
@@ -80,6 +86,15 @@ def check_encoder(encoder) -> None:
             and ends[0] <= ends[1],
             "ranges are no pairs of numbers in order",
         )
+    _require(
+        isinstance(encoder.gaps_, dict)
+        and set(encoder.gaps_) <= set(names)
+        and all(type(count) is int and count > 0 for count in encoder.gaps_.values()),
+        "gaps of unknown columns",
+    )
+    orders = encoder.orders_
+    _require(isinstance(orders, dict) and set(orders) <= numbers, "orders of unknown columns")
+    _require(all(map(_are_names, orders.values())), "ordered categories are no texts")
     _require(encoder.impute in (None, "median"), "missing values are filled in an unknown way")
     expected = np.repeat(
         np.array(names, dtype=str), [len(levels.get(name, [name])) for name in names]
@@ -113,9 +128,11 @@ def check_estimator(estimator, n_features) -> None:
     _require(bool((model.v >= 0).all()), "weights are negative")
     _check_array(model.vectors, (m, model.columns.n_seen))
     _check_array(model.coef, (m, k))
+    _check_adjusted(model)
     _check_array(model.intercept, (k,))
     _check_targets(model.targets, isinstance(estimator, KnifeClassifier))
     _check_moments(model)
+    _check_calibration(estimator, k)
     for name, own in (
         ("support_vectors_rows_", model.support),
         ("support_vectors_", model.vectors),
@@ -160,6 +177,7 @@ def _check_columns(model, weights):
     _check_array(columns.center, (d,))
     _check_array(columns.scale, (d,))
     _require(bool((columns.scale > 0).all()) and columns.ready is False, "the scales are none")
+    _check_gaps(columns)
     basis = columns.basis
     _require((basis is not None) is model.kernel.expands, "functions of the columns are missing")
     if basis is None:
@@ -177,6 +195,60 @@ def _check_columns(model, weights):
         _require(bool((np.diff(positions, axis=1) >= 0).all()), "positions are not in order")
     found = np.concatenate([np.zeros(0, dtype=int), *basis.columns])
     _require(np.array_equal(np.sort(found), np.arange(d)), "columns without functions")
+
+
+def _check_calibration(estimator, k):
+    """Raise where scores cannot be turned into probabilities."""
+    found = getattr(estimator, "calibration_", None)
+    if found is None:
+        _require(not _lacks_probabilities(estimator), "the probabilities are missing")
+        return
+    _require(type(found) is Calibration and found.method in CALIBRATIONS, "no calibration")
+    _require(isinstance(found.positions, tuple) and len(found.positions) == k, "no calibration")
+    tables = found.chances if found.method == "isotonic" else found.positions
+    _require(isinstance(tables, tuple) and len(tables) == k, "no calibration")
+    for at, chance in zip(found.positions, tables, strict=True):
+        size = len(at) if found.method == "isotonic" else 2
+        _check_array(at, (size,))
+        _check_array(chance, (size,))
+        if found.method == "isotonic":
+            _require(size > 0 and bool((np.diff(at) >= 0).all()), "scores are not in order")
+            _require(bool(((chance >= 0) & (chance <= 1)).all()), "probabilities are none")
+
+
+def _lacks_probabilities(estimator):
+    """Return whether an estimator promises probabilities that it can only have learned."""
+    if not isinstance(estimator, KnifeClassifier) or estimator.probability is None:
+        return False
+    return FitSpec.from_estimator(estimator).loss.probability is None
+
+
+def _check_gaps(columns):
+    """Raise where it is not known what becomes of gaps in columns."""
+    d, gaps, fill = len(columns.index), columns.gaps, columns.fill
+    _check_array(gaps, (len(gaps),), "iu")
+    _require(np.array_equal(gaps, np.unique(gaps)), "gaps are of no columns")
+    _require(not len(gaps) or 0 <= gaps[0] <= gaps[-1] < d, "gaps are of other columns")
+    _require(isinstance(columns.refuses_gaps, bool), "it is unknown what becomes of gaps")
+    if fill is not None:
+        _check_array(fill, (d,))
+
+
+def _check_adjusted(model):
+    """Raise where the columns that are adjusted for cannot be had of a row."""
+    columns, coef = model.adjusted, model.adjusted_coef
+    _require((columns is None) is (coef is None), "adjusted columns have no coefficients")
+    if columns is None:
+        return
+    d = len(columns.index)
+    _check_array(columns.index, (d,), "iu")
+    _require(not len(np.intersect1d(columns.index, model.columns.index)), "columns are there twice")
+    _check_array(columns.center, (d,))
+    _check_array(columns.scale, (d,))
+    _require(columns.basis is None and columns.ready is False, "adjusted columns have functions")
+    _require(bool((columns.scale > 0).all()), "the scales are none")
+    _check_gaps(columns)
+    _check_array(coef, (columns.n_seen, len(model.targets.center)))
 
 
 def _check_targets(targets, is_classifier):
@@ -197,23 +269,15 @@ def _check_targets(targets, is_classifier):
 
 def _check_moments(model):
     """Raise where the effects are not those of the columns."""
-    moments, order, d = model.moments, model.kernel.order, len(model.columns.index)
+    moments, order = model.moments, model.kernel.order
     if moments is None:
         return
     _require(isinstance(moments.columns, list), "effects have no columns")
-    n = len(moments.columns)
-    for chosen in moments.columns:
-        _require(
-            isinstance(chosen, tuple)
-            and 0 < len(chosen) <= order
-            and all(type(j) is int and 0 <= j < d for j in chosen)
-            and list(chosen) == sorted(set(chosen)),
-            "effects are those of other columns",
-        )
-    _require(
-        len(set(moments.columns)) == n == sum(math.comb(d, size + 1) for size in range(order)),
-        "effects are missing",
-    )
+    n, parts = len(moments.columns), len(model.columns.parts[1])
+    most = sum(math.comb(parts, size + 1) for size in range(order))
+    # Without the effects of gaps in a column together with its values, which are none.
+    _require(n <= most <= 3 * n, "effects are missing")
+    _require(moments.columns == list_effects(model.columns, order), "effects are missing")
     _check_array(moments.means, (n, len(model.intercept)))
     _check_array(moments.shares, (n,))
 

@@ -104,11 +104,18 @@ class ReadOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnOptions:
-    """Which columns are left out, and what becomes of gaps and dates."""
+    """Which columns are left out, which have levels, and what becomes of gaps and dates."""
 
     drop: tuple[str, ...] = option((), "Column to leave out; repeatable.")
     ids: tuple[str, ...] = option((), "Identifier, left out; repeatable.", "--id")
-    impute: str | None = option(None, "Replace missing numbers by the median.", choices=("median",))
+    levels: tuple[str, ...] = option(
+        (), "Column whose values are names, numbers or identifiers as they look; repeatable."
+    )
+    impute: str | None = option(
+        None,
+        "Replace missing numbers by the median, instead of using gaps as they are.",
+        choices=("median",),
+    )
     drop_missing: bool = option(False, "Leave out rows with missing values.")
     dates: tuple[str, ...] = option(
         (),
@@ -117,7 +124,7 @@ class ColumnOptions:
     )
 
     def __post_init__(self) -> None:
-        for name in ("drop", "ids", "dates"):
+        for name in ("drop", "ids", "levels", "dates"):
             object.__setattr__(self, name, as_names(getattr(self, name)))
 
 
@@ -130,6 +137,12 @@ class TableOptions(ColumnOptions):
     task: str | None = option(
         None, "Guessed from the target if absent.", choices=("regression", "classification")
     )
+    always_keep: tuple[str, ...] = option(
+        (), "Column that is never dropped; repeatable, or with commas.", "--keep"
+    )
+    adjust_for: tuple[str, ...] = option(
+        (), "Column to adjust for, such as sex or batch; repeatable, or with commas."
+    )
     hold_out: float | str = option(
         0.0,
         "Rows kept for judging only: a share, or a column such as split=test.",
@@ -140,6 +153,8 @@ class TableOptions(ColumnOptions):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "target", str(self.target))
+        for name in ("always_keep", "adjust_for"):
+            object.__setattr__(self, name, as_names(getattr(self, name)))
         if self.group is not None:
             object.__setattr__(self, "group", str(self.group))
 

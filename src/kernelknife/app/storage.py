@@ -21,6 +21,7 @@ from kernelknife._engine.data import Columns, TargetEncoder
 from kernelknife._engine.effects import EffectMoments
 from kernelknife._engine.model import Model
 from kernelknife._engine.solvers import SOLVERS
+from kernelknife._tuning.calibration import Calibration
 from kernelknife._utils.files import write_file
 from kernelknife.app.messages import Hint, InputError
 from kernelknife.app.model_checks import check_content
@@ -44,6 +45,7 @@ TYPES = {
         KnifeClassifier,
         KnifeRegressor,
         Basis,
+        Calibration,
         Columns,
         EffectMoments,
         Model,
@@ -110,6 +112,7 @@ def save_model(path, selection) -> None:
         "target": selection.table.target_name,
         "task": selection.table.task,
         "selected": selection.selected,
+        "adjusted": list(selection.table.adjusted),
         "dates": selection.table.dates,
     }
     arrays: list[np.ndarray] = []
@@ -144,7 +147,8 @@ def load_model(path):
     model : KnifeRegressor or KnifeClassifier
         The fitted model.
     facts : dict
-        Version, target, task, selected columns, and what becomes of columns of dates.
+        Version, target, task, selected columns, columns that are adjusted for, and what becomes of
+        columns of dates.
 
     See Also
     --------

@@ -14,6 +14,7 @@ from kernelknife._utils.messages import import_optional
 
 __all__ = ["Effect", "EffectShare", "EffectTable", "decompose", "evaluate_effect", "rank_effects"]
 
+GAP = "{} is missing"  # what the effect of gaps in a column is called
 GRID_POINTS = 50  # values of a column that an effect is evaluated at, unless it has few
 
 
@@ -24,7 +25,8 @@ class EffectShare:
     Attributes
     ----------
     names : tuple of str
-        One column for a main effect, two for a pair, three for a triple.
+        One column for a main effect, two for a pair, three for a triple. Gaps in a column have
+        effects of their own, called "age is missing".
     share : float
         Its part of the variance of the fitted function: its covariance with the function, divided
         by the function's variance, both over the training rows by their weights. The shares of all
@@ -105,7 +107,7 @@ class Effect:
     names : tuple of str
         Names of the columns.
     grids : tuple of ndarray
-        Values of each column, in the user's units.
+        Values of each column, in the user's units. For gaps in a column these are 0 and 1.
     values : ndarray of shape (len(grids[0]), ...) or with one more axis for several outputs
         What the effect adds to the prediction of a regressor, or to the score of a classifier.
 
@@ -177,12 +179,13 @@ def _order(model: Model) -> int:
 def rank_effects(model: Model, names: np.ndarray) -> EffectTable:
     """Return all effects with their shares of the fitted variance, the largest first."""
     _order(model)
-    moments = _moments(model)
+    moments, words = _moments(model), part_names(model, names)
+    source = model.columns.index[model.columns.parts[1]]
     shares = [
         EffectShare(
-            tuple(str(names[model.columns.index[j]]) for j in chosen),
+            tuple(words[j] for j in chosen),
             float(share),
-            tuple(int(model.columns.index[j]) for j in chosen),
+            tuple(int(source[j]) for j in chosen),
         )
         for chosen, share in zip(moments.columns, moments.shares, strict=True)
     ]
@@ -206,16 +209,12 @@ def evaluate_effect(model: Model, names: np.ndarray, wanted: tuple[Any, ...]) ->
         raise ValueError(
             f"{model.kernel!r} has effects of 1 to {order} different columns, got {wanted!r}."
         )
-    columns = model.columns
-    basis = columns.basis
-    assert basis is not None  # as of every kernel with effects
-    curves = [basis.curve(j) for j in chosen]
-    grids = [curve.grid(GRID_POINTS) for curve in curves]
-    sources = columns.sources
-    terms = []
-    for axis, (j, grid, curve) in enumerate(zip(chosen, grids, curves, strict=True)):
-        mine = sources == j
-        seen = curve(grid)
+    of_part = model.columns.parts[0]
+    terms, units = [], []
+    for axis, j in enumerate(chosen):
+        mine = of_part == j
+        grid, seen = _functions(model, j)
+        units.append(grid)
         term = (seen * model.v[mine]) @ model.vectors[:, mine].T
         shape = [1] * len(chosen) + [term.shape[1]]
         shape[axis] = len(grid)
@@ -224,19 +223,38 @@ def evaluate_effect(model: Model, names: np.ndarray, wanted: tuple[Any, ...]) ->
     values = (effect_term(terms, order, model.coef) - mean) * model.targets.scale
     if model.targets.squeeze:
         values = values[..., 0]
-    units = tuple(
-        grid * columns.scale[j] + columns.center[j] for j, grid in zip(chosen, grids, strict=True)
-    )
-    return Effect(tuple(str(names[columns.index[j]]) for j in chosen), units, values)
+    words = part_names(model, names)
+    return Effect(tuple(words[j] for j in chosen), tuple(units), values)
+
+
+def _functions(model: Model, j: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return values of a part of a column, in the user's units, and its functions there."""
+    columns = model.columns
+    _, source, is_gap = columns.parts
+    if is_gap[j]:
+        return np.array([0.0, 1.0]), np.array([[0.0], [1.0]])
+    basis, k = columns.basis, source[j]
+    assert basis is not None  # as of every kernel with effects
+    curve = basis.curve(k)
+    grid = curve.grid(GRID_POINTS)
+    return grid * columns.scale[k] + columns.center[k], curve(grid)
+
+
+def part_names(model: Model, names: np.ndarray) -> list[str]:
+    """Return the names of what has effects: the selected columns, and the gaps in them."""
+    _, source, is_gap = model.columns.parts
+    found = [str(names[j]) for j in model.columns.index[source]]
+    return [GAP.format(name) if gap else name for name, gap in zip(found, is_gap, strict=True)]
 
 
 def _position(model: Model, names: np.ndarray, column: Any) -> int:
-    """Return where a column stands among the selected ones."""
+    """Return where a column, or the gaps in one, stand among the parts of the selected columns."""
     index = model.columns.index
     if isinstance(column, (int, np.integer)):
-        where = np.flatnonzero(index == column)
+        _, source, is_gap = model.columns.parts
+        where = np.flatnonzero((index[source] == column) & ~is_gap)
     else:
-        where = np.flatnonzero(np.asarray(names)[index] == column)
+        where = np.flatnonzero(np.array(part_names(model, names), dtype=object) == column)
     if not len(where):
         shown = ", ".join(str(names[j]) for j in index[:10])
         raise ValueError(f"{column!r} is not a selected column. Selected are: {shown or 'none'}.")

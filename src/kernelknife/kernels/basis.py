@@ -13,7 +13,8 @@ A kernel of distances sees every column through one function instead, which draw
 :func:`make_bent_basis`.
 
 All functions are centered on the training rows, and the mean square of ``|phi_j|`` is 1 there.
-Outside the range seen in training a curve stays at its last value.
+Outside the range seen in training a curve stays at its last value. The functions of a column are
+learned from the values that are there; where one is missing, NaN, no function is asked for.
 """
 
 import math
@@ -231,7 +232,7 @@ def make_basis(
     Parameters
     ----------
     Z : ndarray of shape (n, p)
-        Standardized training rows.
+        Standardized training rows; NaN where a value is missing.
     s : ndarray of shape (n,)
         Their weights, positive.
     gamma : float
@@ -241,7 +242,7 @@ def make_basis(
     n_knots : int
         Number of quantiles that the kernel is represented at.
     """
-    share = s / s.sum()
+    Z, share = _without_gaps(Z, s / s.sum())
     Z = _without_rounding(Z)
     ranked = np.sort(Z, axis=0)
     n_values = 1 + (ranked[1:] > ranked[:-1]).sum(axis=0)
@@ -250,13 +251,39 @@ def make_basis(
     for g in np.unique(np.minimum(n_values, n_knots + 1)):
         mine = np.flatnonzero(np.minimum(n_values, n_knots + 1) == g)
         tabulated = [
-            _few_valued(Z[:, some], share, gamma, n_functions, int(g))
+            _few_valued(Z[:, some], _of_columns(share, some), gamma, n_functions, int(g))
             if g <= n_knots
-            else _many_valued(Z[:, some], share, gamma, n_functions, n_knots)
+            else _many_valued(Z[:, some], _of_columns(share, some), gamma, n_functions, n_knots)
             for some in np.split(mine, range(chunk, len(mine), chunk))
         ]
         parts.append((mine, *(np.concatenate(part) for part in zip(*tabulated, strict=True))))
     return Basis(*(tuple(part[i] for part in parts) for i in range(3)))
+
+
+def _without_gaps(Z: np.ndarray, share: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return columns without gaps, and the share of every row, or of every row in each column.
+
+    A gap gets a value that its column has elsewhere, and no share, so that it changes nothing.
+    """
+    gap = np.isnan(Z)
+    if not gap.any():
+        return Z, share
+    first = np.argmin(gap, axis=0)  # of a column of gaps alone it is one, and becomes zero
+    elsewhere = np.nan_to_num(Z[first, np.arange(Z.shape[1])])
+    each = np.where(gap, 0.0, share[:, None])
+    total = each.sum(axis=0)
+    each = np.where(total > 0, each / np.where(total > 0, total, 1.0), share[:, None])
+    return np.where(gap, elsewhere, Z), each
+
+
+def _of_columns(share: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Return the shares of the rows in some columns; one share per row holds for all of them."""
+    return share if share.ndim == 1 else share[:, columns]
+
+
+def _average(share: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Return the average of every column, by shares of the rows or of each column."""
+    return np.asarray(share @ values if share.ndim == 1 else (share * values).sum(axis=0))
 
 
 def _without_rounding(Z: np.ndarray) -> np.ndarray:
@@ -284,7 +311,7 @@ def _few_valued(
     if g == 1:
         # Rows with other values may follow, and the training rows determine nothing for these.
         return np.repeat(values, 2, axis=1), np.zeros((len(values), 2, 1))
-    mass = np.stack([share @ (values[:, i] == Z) for i in range(g)], axis=1)
+    mass = np.stack([_average(share, values[:, i] == Z) for i in range(g)], axis=1)
     T = np.where(_heavy(Z, share)[:, None], _mid_rank_scores(mass), values)
     tables = _eigenfunctions(T, T, T, mass, gamma, min(n_functions, g - 1))
     return values, _of_unit_size(tables, tables, mass)
@@ -296,7 +323,7 @@ def _many_valued(
     """Return positions and tables of columns that have many values."""
     T, grids, positions = _arguments(Z, share)
     knots = np.sort(_quantiles(T, share, np.linspace(0.0, 1.0, n_knots)), axis=0).T
-    mass = np.broadcast_to(share, (Z.shape[1], len(Z)))
+    mass = np.broadcast_to(share.T, (Z.shape[1], len(Z)))
     tables = _eigenfunctions(T.T, knots, grids, mass, gamma, n_functions)
     q, _, r = tables.shape
     at_rows = _Tables(positions, tables).evaluate(Z).reshape(len(Z), q, r)
@@ -341,7 +368,7 @@ def _gaussian(A: np.ndarray, B: np.ndarray, gamma: float) -> np.ndarray:
 def _heavy(Z: np.ndarray, share: np.ndarray) -> np.ndarray:
     """Return which columns have most rows close together and a few far away."""
     quartiles = _quantiles(Z, share, np.array([0.25, 0.75]))
-    deviation = np.sqrt(share @ (Z - share @ Z) ** 2)
+    deviation = np.sqrt(_average(share, (Z - _average(share, Z)) ** 2))
     return np.asarray(quartiles[1] - quartiles[0] < HEAVY_TAILED * deviation)
 
 
@@ -368,6 +395,7 @@ def _arguments(Z: np.ndarray, share: np.ndarray) -> tuple[np.ndarray, np.ndarray
         return T, grids, grids
     T, positions = Z.copy(), grids.copy()
     probabilities = np.linspace(0.0, 1.0, QUANTILES)
+    share = _of_columns(share, heavy)
     nodes = _quantiles(Z[:, heavy], share, probabilities).T
     # The ends of the normal distribution are infinite; those of half a quantile are not.
     scores = np.repeat(
@@ -380,7 +408,8 @@ def _arguments(Z: np.ndarray, share: np.ndarray) -> tuple[np.ndarray, np.ndarray
     n_nodes = 1 + (nodes[:, 1:] > nodes[:, :-1]).sum(axis=1)
     for i in np.flatnonzero(n_nodes < QUANTILES // 2).tolist():
         # Most rows have one value: the others get ranks of their own.
-        nodes[i], scores[i] = _nodes_beside_an_atom(Z[:, heavy[i]], share)
+        own = share if share.ndim == 1 else share[:, i]
+        nodes[i], scores[i] = _nodes_beside_an_atom(Z[:, heavy[i]], own)
     T[:, heavy] = _Tables(nodes, scores[:, :, None]).evaluate(Z[:, heavy])
     first, last = scores[:, :1], scores[:, -1:]
     grids[heavy] = first + (last - first) * steps
@@ -403,7 +432,8 @@ def _quantiles(Z: np.ndarray, share: np.ndarray, probabilities: np.ndarray) -> n
     of a mirrored column are mirrored.
     """
     order = np.argsort(Z, axis=0)
-    reached = np.cumsum(share[order], axis=0)
+    ordered = share[order] if share.ndim == 1 else np.take_along_axis(share, order, axis=0)
+    reached = np.cumsum(ordered, axis=0)
     ranked = np.take_along_axis(Z, order, axis=0)
     found = np.zeros((len(probabilities), Z.shape[1]))
     # A little to both sides, so that rounding in the sums does not decide between two rows.
@@ -426,12 +456,13 @@ def make_bent_basis(Z: np.ndarray, s: np.ndarray) -> Basis:
     Parameters
     ----------
     Z : ndarray of shape (n, p)
-        Standardized training rows.
+        Standardized training rows; NaN where a value is missing.
     s : ndarray of shape (n,)
         Their weights, positive.
     """
-    share = s / s.sum()
-    return Basis.of_curves([_bent(z, share) for z in _without_rounding(Z).T])
+    Z, share = _without_gaps(Z, s / s.sum())
+    shares = np.broadcast_to(share.T, Z.T.shape)
+    return Basis.of_curves(list(map(_bent, _without_rounding(Z).T, shares)))
 
 
 def _bent(z: np.ndarray, share: np.ndarray) -> Curve:

@@ -37,6 +37,18 @@ def check_kernel(kernel: Any) -> Kernel:
     Kernel
         The kernel.
     """
+    if isinstance(kernel, str) and kernel == "precomputed":
+        raise ValueError(
+            "kernel='precomputed' cannot have weights: a matrix of values no longer shows which "
+            "column they come from. Pass the columns and the kernel itself, by name or as an "
+            "object of kernelknife.kernels."
+        )
+    if callable(kernel) and not isinstance(kernel, (type, Kernel)):
+        raise TypeError(
+            "A function of two rows cannot be a kernel here: its derivative in the weights of the "
+            "columns is needed, and its form. Write a class with profile and slope, ten lines: see "
+            "kernelknife.kernels.Kernel."
+        )
     found = resolve(kernel, KERNELS, Kernel, "kernel")  # type: ignore[type-abstract]  # not called
     if type(found) not in KERNELS.values():
         _check_derivatives(found)

@@ -100,12 +100,14 @@ def test_gaps_are_counted_and_named(rng):
     X[[3, 20], 1] = np.nan
     X[25, 4] = np.inf
     with pytest.raises(RowsError, match=r"NaN and infinity in columns 1, 4 \(3 values\)"):
+        measure(X, missing="error")
+    with pytest.raises(RowsError, match=r"contains infinity in column 4 \(1 value\)"):
         measure(X)
     # A row of no weight has to be a row of numbers all the same, as in scikit-learn.
     s = np.ones(30)
     s[[3, 20, 25]] = 0.0
     with pytest.raises(RowsError, match="NaN and infinity"):
-        measure(X, s)
+        measure(X, s, missing="error")
     names = np.array([f"gene {j}" for j in range(8)])
     X[0] = np.nan
     with pytest.raises(ValueError, match=r"'gene 0', .*'gene 4' and 3 more \(11 values\)"):

@@ -23,7 +23,7 @@ def test_predicting_lazy_rows_is_checked(planted, write_folder):
         model.predict(da.from_array(X[:, :3]))
     with pytest.raises(ValueError, match="X has 3 columns"):
         model.predict(array_api_strict.asarray(X[:, :3]))
-    named = KnifeRegressor(n_centers=60, sparsity=10.0).fit(folder, "y")
+    named = KnifeRegressor(n_centers=60, sparsity=10.0, missing="error").fit(folder, "y")
     frame = pd.DataFrame(X.copy(), columns=[f"x{j}" for j in range(8)])
     turned = dd.from_pandas(frame[frame.columns[::-1]], npartitions=2)
     assert_allclose(named.predict(turned).compute(), named.predict(frame))

@@ -63,11 +63,13 @@ def test_the_block_and_column_of_a_gap_are_named(planted, write_folder):
     X = X.copy()
     X[753, 5] = np.nan
     with pytest.raises(RowsError, match=r"NaN in column 5 \(1 value\)"):
-        measure_columns(ArrayRows(X, y, block_rows=100), standardize=True, center=True)
+        measure_columns(
+            ArrayRows(X, y, block_rows=100), standardize=True, center=True, missing="error"
+        )
     folder = write_folder(X, y)
     place = r"NaN in column 'x5' \(1 value in .*part3\.parquet, row group 2\)"
     with pytest.raises(RowsError, match=place):
-        KnifeRegressor(n_centers=10).fit(folder, "y")
+        KnifeRegressor(n_centers=10, missing="error").fit(folder, "y")
 
 
 @pytest.mark.parametrize(

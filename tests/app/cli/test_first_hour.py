@@ -77,9 +77,6 @@ MISTAKES = {
         with_classes(), f"{TARGET} --task regression", "holds texts, which is no number to predict"
     ),
     "a target of one value": Mistake(csv(outcome=1.0), TARGET, "The target outcome has one value"),
-    "gaps": Mistake(
-        gaps(), TARGET, "missing in 1 of 40 rows: dose (1). Fill them in with --impute median"
-    ),
     "two ways to treat gaps": Mistake(
         gaps(),
         f"{TARGET} --impute median --drop-missing",
@@ -101,7 +98,8 @@ MISTAKES = {
     "names of patients": Mistake(
         csv(who=NAMES),
         TARGET,
-        "Column who has 40 different texts in 40 rows. Leave it out with --drop who if",
+        "Column who has 40 different texts in 40 rows. Use --levels who if its texts are levels "
+        "all the same, leave it out with --drop who if",
     ),
     "genes in rows": Mistake(
         GENES, TARGET, "have its variables in rows. Exchange rows and columns with --transpose."

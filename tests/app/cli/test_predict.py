@@ -71,14 +71,15 @@ def kinds(tmp_path):
     return path
 
 
-def test_classes_come_with_scores_or_probabilities(call, kinds, tmp_path):
+def test_classes_come_with_probabilities(call, kinds, tmp_path):
     model, answer = tmp_path / "m.kk", tmp_path / "p.csv"
     drop = ("--drop", "when")
     call("select", kinds, "-t", "kind", *QUICK, *drop, "--save", model)
     call("predict", model, kinds, "-o", answer)
-    scores = pd.read_csv(answer)
-    assert list(scores.columns) == ["predicted kind", "score of up"]
-    assert ((scores["score of up"] > 0) == (scores["predicted kind"] == "up")).all()
+    learned = pd.read_csv(answer)
+    assert list(learned.columns) == ["predicted kind", "probability of down", "probability of up"]
+    up = learned["predicted kind"] == "up"
+    assert learned["probability of up"][up].min() >= learned["probability of up"][~up].max()
     call("select", kinds, "-t", "kind", *QUICK, *drop, "--save", model, "--loss", "logistic")
     call("predict", model, kinds, "-o", answer)
     shares = pd.read_csv(answer)
@@ -110,7 +111,12 @@ def test_predictions_in_every_format(call, kinds, tmp_path, ending):
     code, _, err = call("predict", model, kinds, "-o", answer, "--id", "when")
     assert code == 0, err
     frame = read_table(answer)
-    assert list(frame.columns) == ["when", "predicted kind", "score of up"]
+    assert list(frame.columns) == [
+        "when",
+        "predicted kind",
+        "probability of down",
+        "probability of up",
+    ]
     assert len(frame) == 60
 
 

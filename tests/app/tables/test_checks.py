@@ -26,9 +26,8 @@ BAD = {
     "group gaps": (frame(g=[None, *range(11)]), {"target": "y", "group": "g"}, "Fill it in"),
     "all gaps": (
         frame(x=[None, 1] * 6, kind=["a", None] * 6), {"target": "y", "drop_missing": True},
-        r'Every row.*x \(6\), kind \(6\).*drop=\["x", "kind"\].*impute="median"'
+        r'Every row.*x \(6\), kind \(6\).*drop=\["x", "kind"\].*do not use drop_missing=True'
     ),
-    "gaps": (frame(x=[np.nan, np.nan, *range(10)]), {"target": "y"}, r"2 of 12 rows: x \(2\)"),
     "infinite": (frame(x=[np.inf, *range(11)]), {"target": "y"}, r"Infinite values in x \(1\)"),
     "constant": (frame(x=0, kind="a"), {"target": "y"}, "All columns are constant"),
     "slips": (frame(x=["?", *map(str, range(11))]), {"target": "y"}, r'missing=\["\?"\]'),
@@ -59,6 +58,28 @@ def test_bad_tables(case):
     data, arguments, message = BAD[case]
     with pytest.raises(TableError, match=message):
         make(data, **arguments)
+
+
+def test_many_levels_with_rows_of_their_own_are_no_identifier():
+    towns = np.repeat([f"town {i}" for i in range(45)], 4)
+    data = pd.DataFrame({"town": towns, "y": [0, 1] * 90, "x": range(180)})
+    assert "town" in make(data, "y").features
+    few = data.head(60).assign(town=[f"town {i}" for i in range(60)])
+    assert "town" in make(few, "y", levels=["town"]).features
+
+
+def test_free_text_is_refused_with_a_way_out():
+    said = [f"patient number {i} came back with pain" for i in range(60)]
+    data = pd.DataFrame({"said": said, "y": [0, 1] * 30, "x": range(60)})
+    with pytest.raises(TableError, match=r"free text .'patient number 0.*skrub.*feature_groups"):
+        make(data, "y")
+
+
+@pytest.mark.parametrize("where", ["y", "x"])
+def test_levels_are_of_columns_that_are_used(where):
+    data = frame()
+    with pytest.raises(TableError, match="cannot have levels"):
+        make(data, "y", levels=[where], drop=["x"])
 
 
 def test_identifiers_are_recognized():

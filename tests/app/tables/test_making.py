@@ -58,7 +58,7 @@ def test_repeated_names_are_refused():
 
 
 def test_only_data_frames_are_tables():
-    with pytest.raises(TypeError, match=r"frame must be a pandas DataFrame, got ndarray"):
+    with pytest.raises(TypeError, match=r"data frame of pandas or polars.*got ndarray"):
         make(np.zeros((20, 3)), "y")
 
 
@@ -127,12 +127,30 @@ def test_a_table_with_variables_in_rows_is_recognized():
         make(many, "s5")
 
 
-def test_missing_values_and_texts_are_named_at_once():
+def test_infinite_values_and_texts_are_named_at_once():
     data = pd.DataFrame(
-        {"x": [1.0, None, 3.0, 4.0], "when": ["2024-01-01"] * 4, "y": [1.0, 2.5, 3.0, 4.0]}
+        {"x": [1.0, np.inf, 3.0, 4.0], "when": ["2024-01-01"] * 4, "y": [1.0, 2.5, 3.0, 4.0]}
     )
-    with pytest.raises(TableError, match=r"missing in 1 of 4 rows: x.*Column when holds dates"):
+    with pytest.raises(TableError, match=r"Infinite values in x \(1\).*Column when holds dates"):
         make(data, "y")
+
+
+def test_gaps_are_kept_counted_and_levels_of_texts():
+    data = pd.DataFrame(
+        {
+            "x": [1.0, None, 3.0, 4.0],
+            "flag": pd.array([True, None, False, True], dtype="boolean"),
+            "kind": ["a", "b", None, "a"],
+            "y": [1.0, 2.5, 3.0, 4.0],
+        }
+    )
+    table = make(data, "y")
+    assert any("missing in x (1), flag (1), kind (1)" in note for note in table.notes)
+    encoder = TableEncoder().fit(table.features)
+    assert encoder.gaps_ == {"x": 1, "flag": 1, "kind": 1}
+    X = encoder.transform(table.features)
+    np.testing.assert_array_equal(np.isnan(X), [[0] * 5, [1, 1, 0, 0, 0], [0] * 5, [0] * 5])
+    np.testing.assert_array_equal(X[:, 2:], np.eye(3)[[0, 1, 2, 0]])
 
 
 def test_rows_keep_their_names_and_their_split():

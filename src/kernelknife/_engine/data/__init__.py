@@ -6,12 +6,13 @@ one way from rows of any kind to a problem, with one set of moments, one thresho
 is constant" and one list of checks.
 """
 
-from kernelknife._engine.data.columns import Columns, check_finite, measure_columns
+from kernelknife._engine.data.columns import Columns, check_finite, filled, measure_columns
 from kernelknife._engine.data.grouping import (
     Grouping,
     check_costs,
     check_groups,
     column_names,
+    find_columns,
     find_groups,
 )
 from kernelknife._engine.data.opening import open_rows, open_rows_to_predict, refuse_lazy_rows
@@ -33,6 +34,8 @@ __all__ = [
     "check_finite",
     "check_groups",
     "column_names",
+    "filled",
+    "find_columns",
     "find_groups",
     "measure_columns",
     "measure_targets",

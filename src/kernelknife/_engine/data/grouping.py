@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelknife._engine.data.columns import rows_to_look_at
+from kernelknife._engine.data.columns import filled, rows_to_look_at
 from kernelknife._engine.data.correlated import CorrelatedGroups
 from kernelknife._engine.data.rows import Rows, Sample
 from kernelknife.kernels import Kernel
@@ -129,7 +129,7 @@ def find_groups(feature_groups: Any, rows: Rows, kernel: Kernel) -> Grouping | N
 def _find_correlated(
     sample: Sample, groups: CorrelatedGroups, kernel: Kernel
 ) -> tuple[np.ndarray, np.ndarray]:
-    return groups.find(np.asarray(sample.X, dtype=float)[sample.counted()], kernel)
+    return groups.find(filled(np.asarray(sample.X, dtype=float)[sample.counted()]), kernel)
 
 
 def _name_groups(feature_groups: Any, labels: np.ndarray, names: np.ndarray) -> tuple[str, ...]:

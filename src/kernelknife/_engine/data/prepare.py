@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelknife._engine.data.columns import Columns, measure_columns, rows_to_look_at
+from kernelknife._engine.data.columns import Columns, filled, measure_columns, rows_to_look_at
 from kernelknife._engine.data.grouping import (
     Grouping,
     check_costs,
@@ -53,6 +53,8 @@ class TrainingData:
         The groups of all columns, constant ones included.
     adjusted : Columns or None
         Columns with an unpenalized linear part, which the kernel does not see.
+    kept : ndarray of bool or None
+        Which weights are never zero.
     """
 
     rows: Rows
@@ -65,6 +67,7 @@ class TrainingData:
     total_weight: float
     grouping: Grouping | None
     adjusted: Columns | None = None
+    kept: np.ndarray | None = None
 
     def with_targets(self, U: np.ndarray) -> "TrainingData":
         """Return the data with the scores ``U``, shape (n, k), as their targets."""
@@ -126,8 +129,10 @@ def prepare(
     loss: Loss,
     *,
     standardize: bool = True,
+    missing: str = "indicator",
     feature_groups: Any = None,
     feature_costs: Any = None,
+    always_keep: Any = None,
     adjust_for: Any = None,
     offset: bool = False,
 ) -> TrainingData:
@@ -137,7 +142,8 @@ def prepare(
     ----------
     rows : Rows
         With targets as the user gave them, or without any.
-    feature_groups, feature_costs, adjust_for : see :class:`kernelknife.KnifeRegressor`
+    missing, feature_groups, feature_costs : see :class:`kernelknife.KnifeRegressor`
+    always_keep, adjust_for : see :class:`kernelknife.KnifeRegressor`
     offset : bool, default=False
         Whether offsets stand behind the targets.
     """
@@ -162,12 +168,13 @@ def prepare(
         rows,
         standardize=standardize or kernel.expands,
         center=kernel.translation_invariant,
+        missing=missing,
         left_out=left_out,
     )
     adjusted = None
     if left_out is not None and moments.varying[left_out].any():
         adjusted = moments.standardized(left_out[moments.varying[left_out]])
-    # Columns without a number have been refused by now.
+    # Columns with infinite values have been refused by now.
     grouping, groups = find_groups(feature_groups, rows, kernel), None
     if grouping is not None:
         groups = np.unique(grouping.labels[columns.index], return_inverse=True)[1]
@@ -189,7 +196,33 @@ def prepare(
         total_weight=moments.total_weight,
         grouping=grouping,
         adjusted=adjusted,
+        kept=_kept_weights(always_keep, left_out, columns, groups, rows),
     )
+
+
+def _kept_weights(
+    always_keep: Any,
+    left_out: np.ndarray | None,
+    columns: Columns,
+    groups: np.ndarray | None,
+    rows: Rows,
+) -> np.ndarray | None:
+    """Return which weights are those of columns that a user wants to keep.
+
+    A constant column among them has no weight, and a group is kept with any of its columns.
+    """
+    if always_keep is None:
+        return None
+    asked = find_columns(always_keep, "always_keep", rows.names, rows.shape[1])
+    both = np.intersect1d(asked, [] if left_out is None else left_out)
+    if len(both):
+        name = column_names(rows.names, rows.shape[1])[both[0]]
+        raise ValueError(
+            f"Column {str(name)!r} is in always_keep and in adjust_for: it has either a weight in "
+            "the kernel or a linear part beside it."
+        )
+    mine = np.isin(columns.index, asked)
+    return mine if groups is None else np.bincount(groups, mine) > 0
 
 
 def _measure_basis(
@@ -209,10 +242,12 @@ def _basis_of(
     """Return the basis; the columns in which nearly all rows have one value, and that value."""
     counted = sample.counted()
     X = np.asarray(sample.X, dtype=float)[counted]
-    basis = kernel.make_basis(columns.take(X), np.asarray(sample.s, dtype=float)[counted])
-    assert basis is not None  # as of every kernel that expands columns
     X = X[:, columns.index]
+    Z = columns.standardize(X)
+    basis = kernel.make_basis(Z, np.asarray(sample.s, dtype=float)[counted])
+    assert basis is not None  # as of every kernel that expands columns
     # A value that most rows have is the median.
+    X = filled(X)
     atoms = np.median(X, axis=0)
     places = np.flatnonzero((atoms == X).mean(axis=0) >= 1.0 - RARE)
     return basis, atoms[places], places
@@ -226,9 +261,9 @@ def _curves_of_rare_values(
     All rows are asked for the values beside the one that nearly all of them have.
     """
     found = rows.fetch(rows.total(_rare_values, columns.index[places], atoms, join=_join_rare))
-    total, masses, values = found
+    totals, masses, values = found
     curves = {}
-    for j, atom, mass, rare in zip(places, atoms, masses, values, strict=True):
+    for j, atom, total, mass, rare in zip(places, atoms, totals, masses, values, strict=True):
         if len(rare):
             z = (np.array([atom, *rare]) - columns.center[j]) / columns.scale[j]
             share = np.array([total - mass, *np.full(len(rare), mass / len(rare))])
@@ -239,11 +274,12 @@ def _curves_of_rare_values(
 
 
 def _rare_values(block: Block, index: np.ndarray, atoms: np.ndarray) -> Sums:
-    """Return the weight of a block, and that of each column's values beside an atom, with these."""
+    """Return the weight of all values of a column, and of those beside an atom, with these."""
     X, s = to_host(block.columns(index)), to_host(block.s)
-    rare = (atoms != X) & (s > 0)[:, None]
+    gap = np.isnan(X)
+    rare = (atoms != X) & (s > 0)[:, None] & ~gap
     values = [_thinned(X[rare[:, j], j]) for j in range(len(index))]
-    return float(s.sum()), s @ rare, values
+    return float(s.sum()) - s @ gap, s @ rare, values
 
 
 def _join_rare(a: Sums, b: Sums) -> Sums:

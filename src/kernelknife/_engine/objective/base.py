@@ -202,18 +202,29 @@ class Problem(ABC):
         """Whether the eliminated objective is convex in the weights."""
         return self.kernel.convex
 
+    @property
+    def lowest(self) -> np.ndarray:
+        """The least value of every weight."""
+        return np.broadcast_to(self.features.lowest, (self.n_weights,))
+
+    def above_least(self, w: np.ndarray) -> np.ndarray:
+        """Return weights of which none is below its least value."""
+        return w if self.features.kept is None else np.maximum(w, self.lowest)
+
     def optimality(self, w: np.ndarray, active: np.ndarray, gradient: np.ndarray) -> float:
         """Return the KKT residual ``max_j |w_j - clip(w_j - gradient_j / scale, 0, 1)|``.
 
-        The scale is the objective of a constant model, so the residual has no units.
-        ``gradient`` is that of the whole objective in the weights ``active``.
+        The least weight of a column that is always kept stands in the place of 0. The scale is the
+        objective of a constant model, so the residual has no units. ``gradient`` is that of the
+        whole objective in the weights ``active``.
         """
         if not len(active):
             return 0.0
-        w = w[active]
+        w, kept = w[active], self.features.kept
+        room = w if kept is None else w - self.lowest[active]
         # A step down ends at 0 at the latest, one up at 1.
         step = gradient / max(self.null_value, 1e-300)
-        moved = np.maximum(np.minimum(step, w), w - 1.0)
+        moved = np.maximum(np.minimum(step, room), w - 1.0)
         return float(np.abs(moved, out=moved).max())
 
     def similarity(self, active: np.ndarray) -> np.ndarray:

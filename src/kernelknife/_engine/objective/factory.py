@@ -125,12 +125,13 @@ def _features_of(data: TrainingData) -> Features:
     columns, groups, costs = data.columns, data.groups, data.costs
     squared = not data.kernel.linear_in_weights
     if columns.n_seen == len(columns.index):  # one column, or one function of it, per column
-        return Features.of_columns(columns.n_seen, groups, costs, squared=squared)
+        return Features.of_columns(columns.n_seen, groups, costs, squared=squared, kept=data.kept)
     # A weight costs what its columns cost, however many functions they are seen through.
     p = len(columns.index)
     weights = np.arange(p) if groups is None else groups
     each = np.bincount(weights, np.ones(p) if costs is None else costs)
-    return Features(columns.n_seen, weights[columns.sources], each, squared=squared)
+    owner = weights[columns.sources]
+    return Features(columns.n_seen, owner, each, squared=squared, kept=data.kept)
 
 
 def _check_nystrom(data: TrainingData, remedy: str) -> None:
@@ -254,6 +255,6 @@ def _given_centers(centers: Any, columns: Columns, p: int) -> np.ndarray:
     Z = np.asarray(to_host(centers) if is_foreign(centers) else centers, dtype=float)
     if Z.ndim != 2 or Z.shape[1] != p:
         raise ValueError(f"centers must have {p} columns as X has, got shape {Z.shape}.")
-    if not np.isfinite(Z).all():
+    if np.isinf(Z).any() or (columns.refuses_gaps and np.isnan(Z).any()):
         raise ValueError("centers contain NaN or infinity.")
     return np.asarray(columns.take(Z))

@@ -16,6 +16,11 @@ from kernelknife.kernels import Kernel
 __all__ = ["Chain", "Features", "Subset"]
 
 
+# A weight that is always kept stays at this at least: from much less it would hardly return where
+# v = w**2, and with much more a column that says nothing would have a say.
+LEAST_KEPT = 1e-3
+
+
 @dataclass(frozen=True)
 class Chain:
     """Turns derivatives in the form's ``v`` (last axis) into derivatives in the weights."""
@@ -101,6 +106,8 @@ class Features:
         Factors of the weight penalty; None means ones.
     squared : bool, default=True
         Whether the weights enter as ``v = w**2``.
+    kept : ndarray of bool of shape (n_weights,), default=None
+        Weights that are never zero; they cost nothing. None means that all of them may be.
     """
 
     def __init__(
@@ -110,10 +117,14 @@ class Features:
         costs: np.ndarray | None = None,
         *,
         squared: bool = True,
+        kept: np.ndarray | None = None,
     ):
         self.n_columns, self.owner, self.squared = n_columns, owner, squared
         self.n_weights = n_columns if owner is None else int(owner.max()) + 1
         self.costs = np.ones(self.n_weights) if costs is None else np.asarray(costs, dtype=float)
+        self.kept = kept if kept is not None and kept.any() else None
+        if self.kept is not None:
+            self.costs = np.where(self.kept, 0.0, self.costs)
         self._order = np.arange(n_columns) if owner is None else np.argsort(owner, kind="stable")
         self.everything = self.select(np.arange(self.n_weights))
 
@@ -125,6 +136,7 @@ class Features:
         column_costs: np.ndarray | None = None,
         *,
         squared: bool = True,
+        kept: np.ndarray | None = None,
     ) -> "Features":
         """Return the features of groups of columns; a group costs what its columns cost together.
 
@@ -134,12 +146,18 @@ class Features:
         groups : ndarray of int of shape (n_columns,), default=None
         column_costs : ndarray of shape (n_columns,), default=None
         squared : bool, default=True
+        kept : ndarray of bool of shape (n_weights,), default=None
         """
         costs = column_costs
         if groups is not None:
             each = np.ones(n_columns) if column_costs is None else column_costs
             costs = np.bincount(groups, each)
-        return cls(n_columns, groups, costs, squared=squared)
+        return cls(n_columns, groups, costs, squared=squared, kept=kept)
+
+    @property
+    def lowest(self) -> np.ndarray | float:
+        """The least value of every weight: 0, but for those that are kept."""
+        return 0.0 if self.kept is None else np.where(self.kept, LEAST_KEPT, 0.0)
 
     def select(self, active: np.ndarray) -> Subset:
         """Return the columns of some weights, an increasing index."""
@@ -152,12 +170,13 @@ class Features:
 
     def restricted(self, kept: np.ndarray) -> tuple["Features", np.ndarray]:
         """Return the features of the weights ``kept`` alone, and the columns that they have."""
-        costs = self.costs[kept]
+        costs, always = self.costs[kept], None if self.kept is None else self.kept[kept]
         if self.owner is None:
-            return Features(len(kept), None, costs, squared=self.squared), kept
+            return Features(len(kept), None, costs, squared=self.squared, kept=always), kept
         columns = np.flatnonzero(np.isin(self.owner, kept))
         owner = np.searchsorted(kept, self.owner[columns])
-        return Features(len(columns), owner, costs, squared=self.squared), columns
+        few = Features(len(columns), owner, costs, squared=self.squared, kept=always)
+        return few, columns
 
     def for_kernel(self, kernel: Kernel, linear: bool | None = None) -> "Features":
         """Return the same features for another kernel.
@@ -165,7 +184,7 @@ class Features:
         Weights enter as the kernel has it, or as ``linear`` asks where it is not None.
         """
         squared = not (kernel.linear_in_weights if linear is None else linear)
-        return Features(self.n_columns, self.owner, self.costs, squared=squared)
+        return Features(self.n_columns, self.owner, self.costs, squared=squared, kept=self.kept)
 
     def columns_of(self, weights: np.ndarray) -> np.ndarray:
         """Return how many columns each of some weights has."""

@@ -366,7 +366,10 @@ class _Search:
 
     def _make_places(self) -> list[_Place]:
         """Return the selected features, redundant ones together, and candidates similar to them."""
-        active = self.active
+        # A column that is always kept is not to be replaced.
+        active = self.active[self.problem.lowest[self.active] == 0]
+        if not len(active):
+            return []
         alike = self.problem.similarity_to_all(active)
         # Chains of features of which each is redundant with the next are one family.
         n_families, family = connected_components(
@@ -376,7 +379,7 @@ class _Search:
         places = []
         for label in np.sort(np.argsort(-heaviest, kind="stable")[: EXCHANGE.places]):
             members, similar = active[family == label], alike[family == label].max(axis=0)
-            others = np.setdiff1d(np.flatnonzero(similar >= EXCHANGE.least_similar), active)
+            others = np.setdiff1d(np.flatnonzero(similar >= EXCHANGE.least_similar), self.active)
             best = others[np.argsort(-similar[others], kind="stable")][: self.most]
             several = members.tolist() if len(members) > 1 else []
             empty = np.empty(self.problem.n_rows)

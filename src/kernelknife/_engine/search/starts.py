@@ -280,6 +280,11 @@ def make_starts(problem: Problem, settings: StartSettings | None = None) -> list
         for i in range(settings.n_starts):
             draw = np.clip(2.0 * level * rng.uniform(size=len(level)), 1e-6, 1.0)
             starts.append(Start(f"random {i + 1}", draw))
+    kept = problem.features.kept
+    if kept is not None:
+        # What a start has found without them says nothing about columns that stay anyway.
+        least = np.where(kept, scaled_weights(problem), 0.0)
+        starts = [replace(start, weights=np.maximum(start.weights, least)) for start in starts]
     if not problem.absorbing:
         return starts
     return [replace(start, weights=merge_copies(problem, start.weights)) for start in starts]
@@ -365,7 +370,12 @@ def best_of_starts(
 
 
 def empty_state(problem: Problem) -> State | None:
-    """Return the model without features, None where an indefinite kernel has none."""
+    """Return the model without features, None where an indefinite kernel has none.
+
+    With columns that are always kept there is none either.
+    """
+    if problem.features.kept is not None:
+        return None
     try:
         return problem.solve(np.zeros(problem.n_weights))
     except IndefiniteKernelError:

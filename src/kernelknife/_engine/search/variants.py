@@ -74,7 +74,7 @@ def solve_for_count(problem: Problem, solver: Solver, trace: Trace, n_select: in
     more = counts[counts > n_select]
     origin = trace.points[int(np.argmax(counts == more.min())) if len(more) else 0]
     # Features that the path does not have are added in the order in which they are ranked.
-    order = np.lexsort((-trace.tie_break, -origin.w))
+    order = np.lexsort((-trace.tie_break, -origin.w, problem.lowest == 0))
     kept = order[:n_select]
     start = np.zeros_like(origin.w)
     start[kept] = np.maximum(origin.w[kept], LEAST_START)

@@ -163,6 +163,7 @@ class Alternate(Solver):
         def value(d: np.ndarray, Ad: np.ndarray) -> float:
             return float(risk.value(scores(Ad)) + linear @ d)
 
+        lower = np.minimum(problem.lowest[active] - w, 0.0)
         d, Ad = np.zeros_like(w), np.zeros_like(F)
         current = value(d, Ad)
         for _ in range(ALTERNATE.steps):
@@ -170,7 +171,7 @@ class Alternate(Solver):
             slope = g @ A + linear
             V = np.sqrt(h)[:, None] * A
             ridge = 1e-9 * float(np.einsum("ij,ij->j", V, V).max(initial=0.0)) + 1e-12
-            move, predicted = minimize_box_quadratic(V, ridge, slope, -w - d, 1.0 - w - d)
+            move, predicted = minimize_box_quadratic(V, ridge, slope, lower - d, 1.0 - w - d)
             if predicted <= ALTERNATE.step_tol * abs(current):
                 break
             shift = A @ move
@@ -182,7 +183,7 @@ class Alternate(Solver):
             if before - current <= ALTERNATE.step_tol * abs(current):
                 break
         target = state.w.copy()
-        target[active] = np.clip(w + d, 0.0, 1.0)
+        target[active] = np.clip(w + d, np.minimum(problem.lowest[active], w), 1.0)
         target[target < ALTERNATE.tiny] = 0.0
         return target
 

@@ -258,9 +258,9 @@ class Solver(ABC):
 def begin(problem: Problem, start: np.ndarray | Solution) -> tuple[State, int]:
     """Return the state to begin with, and the factorizations that it took."""
     if isinstance(start, np.ndarray):
-        state = problem.solve(start)
+        state = problem.solve(problem.above_least(start))
         return state, state.inner.factorizations
     if start.warm is None:
-        state = problem.solve(start.w)
+        state = problem.solve(problem.above_least(start.w))
         return state, state.inner.factorizations
     return start.state, 0

@@ -250,6 +250,8 @@ class _Descent:
         if absorbing:
             lower += np.where(here > STEP.floor, here / self.factor, 0.0)
             upper = np.minimum(1.0, np.maximum(here * self.factor, STEP.ceiling)) - here
+        if problem.features.kept is not None:
+            lower = np.maximum(lower, np.minimum(problem.lowest[active] - here, 0.0))
         curvature = model.largest_curvature
         if not problem.loss.constant_curvature:
             # Where no row of the loss is curved the model has no curvature for damping to scale.

@@ -98,7 +98,8 @@ class _Trials:
             models = {
                 j: self._without(j, start)
                 for j, start in choices.items()
-                if self.thresholds.get((j, support), 0.0) <= self.best.sparsity
+                if not self.problem.lowest[j]
+                and self.thresholds.get((j, support), 0.0) <= self.best.sparsity
             }
             begun = {j: model for j, model in models.items() if model is not None}
             if not begun:

@@ -11,6 +11,7 @@ from kernelknife.app.tables import (
     check_column,
     check_format,
     expand_dates,
+    new_gaps,
     outside_range,
     read_table,
     reading_notes,
@@ -46,11 +47,12 @@ def predict(model, data, reading, *, ids, output):
     frame = read_table(data, **vars(reading), texts=texts, keys=ids)
     for name in ids:
         check_column(name, frame.columns)
-    selected = facts["selected"]
+    selected = [*facts["selected"], *facts["adjusted"]]
     numbers = expand_dates(frame, facts["dates"], selected)
     with warned():
         columns = _predictions(fitted, encoder.transform(numbers, selected), facts["target"])
-    notes = [*unseen_levels(encoder, numbers, selected), *outside_range(encoder, numbers, selected)]
+    finders = (new_gaps, unseen_levels, outside_range)
+    notes = [note for find in finders for note in find(encoder, numbers, selected)]
     for note in [*reading_notes(frame), *notes]:
         print_note(note)
     result = frame[list(ids)].copy()

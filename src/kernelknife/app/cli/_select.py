@@ -31,7 +31,6 @@ __all__ = ["demo", "print_selection", "select"]
 CLUSTER_TIMEOUT = 10  # seconds; a scheduler that is there answers within one
 BAR_LENGTH = 10  # letters of a bar that shows a share of the folds
 MOST_CLASSES = 8  # more do not fit side by side on a terminal
-BASELINE = "baseline (constant)"
 
 
 def select(data, options, reading, *, report, save, json, cluster):
@@ -151,7 +150,9 @@ def _column_rows(selection, features):
     A model that does not predict has no substitutes worth naming, and its columns have no tier.
     """
     tiers, better = selection.verdict.tiers, selection.verdict.better
+    gaps = any(feature.gaps for feature in features)
     heads = ["column", *(["how sure"] if tiers else []), "weight", "in folds"]
+    heads += ["missing"] if gaps else []
     heads += ["could be replaced by"] if better else []
     rows = [
         [
@@ -159,6 +160,7 @@ def _column_rows(selection, features):
             *([tiers.get(feature.name, "")] if tiers else []),
             number(feature.weight),
             frequency(feature.frequency),
+            *([str(feature.gaps)] if gaps else []),
             *([best_substitute(selection.substitutes, feature.name)] if better else []),
         ]
         for feature in features
@@ -209,14 +211,14 @@ def _error_rows(selection):
     scores = {
         "selected columns": selection.error,
         "all columns, equal weights": selection.full_error,
-        BASELINE: selection.baseline_error,
+        selection.baseline_name: selection.baseline_error,
     }
     rows = [(name, number(score.mean), number(score.spread)) for name, score in scores.items()]
     held_out = selection.held_out
     if held_out is not None:
         label = f"selected columns, {held_out.rows} rows held out"
         rows.append((label, number(held_out.error), ""))
-        rows.append((f"{BASELINE}, the same rows", number(held_out.baseline), ""))
+        rows.append((f"{selection.baseline_name}, the same rows", number(held_out.baseline), ""))
     return rows
 
 

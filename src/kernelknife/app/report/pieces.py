@@ -38,6 +38,9 @@ OTHERS = "gray"  # color of everything for which no color of its own is left
 MARGIN = 0.08  # room above and below the values of a chart, as a share of their range
 
 
+GAP_HEAD = '<th scope="col">rows without a value</th>'
+
+
 def feature_table(features, tiers, n_folds, rates=None) -> str:
     """Return the table of columns: by tier, and those without any sign of use folded away.
 
@@ -70,7 +73,7 @@ def feature_table(features, tiers, n_folds, rates=None) -> str:
 
 def _column_table(features, label, tiers, n_folds, rates):
     """Return a table with one row per column."""
-    rows = []
+    rows, gaps = [], any(feature.gaps for feature in features)
     for feature in features:
         kind = "" if feature.selected or feature.name in tiers else ' class="out"'
         sure = f"<td>{tier_pill(tiers.get(feature.name, ''))}</td>" if tiers else ""
@@ -78,7 +81,8 @@ def _column_table(features, label, tiers, n_folds, rates):
             f'<tr{kind}><th scope="row">{escape(feature.name)}</th>{sure}'
             f'<td class="weight">{_bar(feature.weight, "c0")} {number(feature.weight)}</td>'
             f'<td class="weight">{_bar(feature.frequency, "c2")} {percent(feature.frequency)}'
-            f"</td><td>{feature.rank}</td>{rate_cells(rates, feature.name)}</tr>"
+            f"</td><td>{feature.rank}</td>{f'<td>{feature.gaps}</td>' if gaps else ''}"
+            f"{rate_cells(rates, feature.name)}</tr>"
         )
     sure = '<th scope="col">how sure</th>' if tiers else ""
     return (
@@ -86,7 +90,8 @@ def _column_table(features, label, tiers, n_folds, rates):
         '<table class="columns"><thead><tr>'
         f'<th scope="col">column</th>{sure}<th scope="col">weight</th>'
         f'<th scope="col">selected in folds (of {n_folds})</th>'
-        f'<th scope="col">elimination order</th>{rate_heads(rates)}</tr></thead>'
+        f'<th scope="col">elimination order</th>{GAP_HEAD if gaps else ""}'
+        f"{rate_heads(rates)}</tr></thead>"
         f"<tbody>{''.join(rows)}</tbody></table></div>"
     )
 
@@ -173,11 +178,14 @@ def _effect(effect, low, high, colors):
         (label,) = effect.curves
     curve = next(iter(effect.curves.values()))
     ends = [value if isinstance(value, str) else number(value) for value in effect.values]
+    gap = ""
+    if effect.missing:
+        gap = f" Where it is missing: {number(next(iter(effect.missing.values())))}."
     chart = Chart(
         _effect_axis(effect, has_levels),
         Axis(low, high, label=shorten(label, 26)),
         f"Effect of {effect.name}: from {number(float(curve[0]))} at {ends[0]} to "
-        f"{number(float(curve[-1]))} at {ends[-1]}.",
+        f"{number(float(curve[-1]))} at {ends[-1]}.{gap}",
         width=320,
         height=220,
     )
@@ -190,7 +198,13 @@ def _effect(effect, low, high, colors):
             chart.dots(places, curve, [f"dot {color}"] * len(places), radius=5)
         else:
             chart.line(places, curve, f"line {color} thick", name)
-    return f"<figure>{chart.render()}</figure>"
+    # A gap has no place on the axis of a number: what it does stands below.
+    gaps = ", ".join(
+        f"{number(value)}{'' if len(effect.missing) == 1 else f' ({escape(name)})'}"
+        for name, value in effect.missing.items()
+    )
+    caption = f"<figcaption>where it is missing: {gaps}</figcaption>" if gaps else ""
+    return f"<figure>{chart.render()}{caption}</figure>"
 
 
 def _colors(effects):

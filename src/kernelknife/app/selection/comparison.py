@@ -12,20 +12,22 @@ from dataclasses import dataclass
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import clone
-from sklearn.compose import TransformedTargetRegressor
+from sklearn.compose import TransformedTargetRegressor, make_column_transformer
 from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.impute import SimpleImputer
 from sklearn.kernel_approximation import Nystroem
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.metrics import check_scoring, roc_auc_score
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from kernelknife._base import fitted_with
+from kernelknife._base import calibrated, fitted_with
 from kernelknife._engine import FitSpec, finish, prepare_arrays, set_up
 from kernelknife._engine.search import solve_for_support
+from kernelknife._tuning.calibration import calibrate, scores_of_folds
 from kernelknife._tuning.candidates import SearchSpec, penalty_for_share
 from kernelknife._tuning.choose import ScoreTable, nested_scores
 from kernelknife._tuning.halving import plan_search
@@ -37,8 +39,11 @@ from kernelknife.estimators import KnifeClassifier, KnifeRegressor
 from kernelknife.inspection.curves import as_errors
 from kernelknife.kernels import Kernel, Linear, Polynomial, check_kernel
 
+ALMOST_FREE = 1e4  # inverse penalty of a logistic model, which without any may not exist
+
 __all__ = [
     "SelectedModel",
+    "add_probabilities",
     "advantage_over",
     "compare_models",
     "judge_classes",
@@ -218,6 +223,26 @@ def advantage_over(baseline_errors: np.ndarray, errors: np.ndarray, splits) -> S
     return Score(1.0 - ratio, spread / scale)
 
 
+def add_probabilities(model, models, splits, X, y) -> None:
+    """Let a model have probabilities, from what those of the folds say of their test rows.
+
+    Parameters
+    ----------
+    model : KnifeClassifier
+        Fitted. A model whose loss has probabilities keeps them.
+    models : list of KnifeClassifier
+        Fitted on the training rows of every fold.
+    splits : list of (ndarray, ndarray)
+    X, y : ndarray
+    """
+    if FitSpec.from_estimator(model).loss.probability is not None:
+        return
+    tested = np.concatenate([test for _, test in splits])
+    scores = scores_of_folds(models, splits, X)
+    codes = np.searchsorted(model.classes_, y[tested])
+    calibrated(model, calibrate(scores, codes, np.ones(len(tested)), "sigmoid"))
+
+
 def judge_held_out(model, X, y, Z, y_held) -> HeldOut | None:
     """Return the errors on rows held out, or None where there are none.
 
@@ -233,7 +258,7 @@ def judge_held_out(model, X, y, Z, y_held) -> HeldOut | None:
     if not len(y_held):
         return None
     task = "classification" if isinstance(model, KnifeClassifier) else "regression"
-    baseline = _baseline(task).fit(X, y)
+    baseline = _baseline(task, model.adjust_for).fit(X, y)
     errors = []
     for judged in (model, baseline):
         predicted = judged.predict(Z)
@@ -251,7 +276,7 @@ def _balanced_error(y, predicted):
     return float(np.mean([np.mean(predicted[y == label] != label) for label in np.unique(y)]))
 
 
-def compare_models(search, X, y, *, task, n_jobs) -> tuple[np.ndarray, np.ndarray, str]:
+def compare_models(search, X, y, *, task, adjusted, n_jobs) -> tuple[np.ndarray, np.ndarray, str]:
     """Return the errors by fold of the baseline and of a model with all columns, and its name.
 
     The model is tried with every ``alpha`` of the search, and its errors are nested as those of the
@@ -264,6 +289,8 @@ def compare_models(search, X, y, *, task, n_jobs) -> tuple[np.ndarray, np.ndarra
     X, y : ndarray
         The training rows.
     task : {"regression", "classification"}
+    adjusted : list of int or None
+        Columns that are adjusted for; the baseline is then their model.
     n_jobs : int or None
     """
     n_centers = plan_search(SearchSpec.from_estimator(search), len(X)).n_centers
@@ -276,7 +303,7 @@ def compare_models(search, X, y, *, task, n_jobs) -> tuple[np.ndarray, np.ndarra
         # scikit-learn warns of folds without test rows of a class, and of models that have not
         # quite converged; neither changes the comparison.
         warnings.simplefilter("ignore")
-        baseline_errors = _cross_validate(_baseline(task), search, X, y, n_jobs)
+        baseline_errors = _cross_validate(_baseline(task, adjusted), search, X, y, n_jobs)
         errors = [_cross_validate(model, search, X, y, n_jobs) for model in models]
     name = _name_model(task, kernel, n_centers)
     # The least mean over the folds suffers from selection bias, as that of the selection would.
@@ -284,9 +311,16 @@ def compare_models(search, X, y, *, task, n_jobs) -> tuple[np.ndarray, np.ndarra
     return baseline_errors, -nested_scores(table, search.splits_, "min"), name
 
 
-def _baseline(task):
-    """Return an estimator that predicts the mean, or the most frequent class."""
-    return DummyRegressor() if task == "regression" else DummyClassifier()
+def _baseline(task, adjusted):
+    """Return an estimator that predicts the mean, or the most frequent class.
+
+    Where columns are adjusted for it is a linear model of these, without a penalty to speak of.
+    """
+    if adjusted is None:
+        return DummyRegressor() if task == "regression" else DummyClassifier()
+    chosen = make_column_transformer((make_pipeline(StandardScaler(), SimpleImputer()), adjusted))
+    linear = LinearRegression() if task == "regression" else LogisticRegression(C=ALMOST_FREE)
+    return make_pipeline(chosen, linear)
 
 
 def _nearest(kernel: Kernel) -> dict:
@@ -298,7 +332,8 @@ def _nearest(kernel: Kernel) -> dict:
 def _model_with_all_columns(task, kernel, alpha, n_columns, n_centers, class_weight):
     """Return scikit-learn's kernel model with equal weights, on as many centers as ours."""
     options = {**kernel, "gamma": 1.0 / n_columns}
-    steps = [StandardScaler()]
+    # Its gaps are filled by the means of the training rows, as those of most users are.
+    steps = [StandardScaler(), SimpleImputer(keep_empty_features=True)]
     # Our objective has alpha where a support vector machine has 1 / (2 C).
     C = 0.5 / alpha
     if n_centers is not None:

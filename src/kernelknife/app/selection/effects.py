@@ -7,7 +7,7 @@ one joint function, of which only averages over rows can be shown.
 import numpy as np
 
 from kernelknife.app.selection.result import Effect, Interaction, Surface
-from kernelknife.inspection.effects import GRID_POINTS
+from kernelknife.inspection.effects import GAP, GRID_POINTS
 from kernelknife.kernels import check_kernel
 
 __all__ = ["find_effects", "find_interactions", "order_of"]
@@ -61,7 +61,7 @@ def _added(model, encoder, rows, X, name):
     column = int(np.argmax(encoder.feature_groups_ == name))
     effect = model.effect(column)
     (grid,) = effect.grids
-    low, high = _usual_range(X[:, column])
+    low, high = _usual_range(_known(X[:, column]))
     shown = (grid >= low) & (grid <= high)
     if shown.sum() < 2 or len(grid) < GRID_POINTS:
         shown[:] = True
@@ -71,7 +71,27 @@ def _added(model, encoder, rows, X, name):
         for key, curve in zip(_output_names(model), outputs.T, strict=True)
     }
     values = [float(value) for value in grid[shown]]
-    return Effect(name, values, curves, rows[:, column], separate=True)
+    return Effect(
+        name, values, curves, _known(rows[:, column]), True, _added_by_gap(model, rows, column)
+    )
+
+
+def _added_by_gap(model, rows, column):
+    """Return what a gap in a column adds to every output; empty where training had none."""
+    name = f"x{column}"
+    gap = rows[:1].copy()
+    gap[:, column] = np.nan
+    _, effects = model.effect_values(gap)
+    if (GAP.format(name),) not in effects:
+        return {}
+    added = effects[name,][0] + effects[GAP.format(name),][0]
+    names = _output_names(model)
+    return {f"adds to the {key}": float(v) for key, v in zip(names, added, strict=True)}
+
+
+def _known(values):
+    """Return the values of a column that are there."""
+    return values[~np.isnan(values)]
 
 
 def find_interactions(model, encoder, X, random_state) -> tuple[Interaction, ...]:
@@ -117,7 +137,7 @@ def _surface(model, encoder, rows, X, names):
     strongest = int(np.argmax(outputs.var(axis=(0, 1))))
     edges, values = [], outputs[:, :, strongest]
     for axis, (grid, column) in enumerate(zip(effect.grids, columns, strict=True)):
-        ends, at_cells = _cells(grid, X[:, column])
+        ends, at_cells = _cells(grid, _known(X[:, column]))
         edges.append(ends)
         values = np.moveaxis(np.tensordot(at_cells, values, axes=(1, axis)), 0, axis)
     return Surface(
@@ -147,7 +167,8 @@ def _averaged(model, encoder, rows, X, name):
         values, rug = list(encoder.levels_[name]), np.empty(0)
         encoded_values = np.eye(len(values))
     else:
-        values, rug = _grid(X[:, columns[0]]), rows[:, columns[0]]
+        values = _grid(_known(X[:, columns[0]]))
+        rug = _known(rows[:, columns[0]])
         encoded_values = np.array(values)[:, None]
     outputs = []
     for encoded in encoded_values:
@@ -155,7 +176,12 @@ def _averaged(model, encoder, rows, X, name):
         changed[:, columns] = encoded
         outputs.append(_mean_outputs(model, changed))
     curves = {key: np.array([output[key] for output in outputs]) for key in outputs[0]}
-    return Effect(name, values, curves, rug)
+    missing = {}
+    if name not in encoder.levels_ and np.isnan(X[:, columns[0]]).any():
+        changed = rows.copy()
+        changed[:, columns] = np.nan
+        missing = _mean_outputs(model, changed)
+    return Effect(name, values, curves, rug, missing=missing)
 
 
 def _grid(observed):

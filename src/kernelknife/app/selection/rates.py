@@ -1,7 +1,8 @@
 """Error rates beside a selection: by stability over half-samples, or against knockoffs."""
 
 import warnings
-from dataclasses import dataclass
+from collections.abc import Container
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,8 @@ from sklearn.base import clone
 from kernelknife._error_rates import find_copies
 from kernelknife.app.messages import Hint
 from kernelknife.app.options import SearchOptions
-from kernelknife.app.tables import TableEncoder, TableError
-from kernelknife.app.tables.columns import leave_out
+from kernelknife.app.tables import Table, TableEncoder, TableError
+from kernelknife.app.tables.columns import leave_out, listing
 from kernelknife.kernels import check_kernel
 from kernelknife.knockoffs import KnifeKnockoffs
 from kernelknife.stability import PATH_TOL, KnifeStability
@@ -100,6 +101,11 @@ class ErrorRate:
             method, most = "Knockoffs keep", f"{100 * self.bound:.2g} %"
         return f"{method} {columns}: {names}. At most {most} of them are expected to be false."
 
+    def without(self, names: Container[str]) -> "ErrorRate":
+        """Return the rates of all columns but some, which were not chosen among."""
+        columns = {name: rate for name, rate in self.columns.items() if name not in names}
+        return replace(self, columns=columns)
+
     def to_json(self) -> dict:
         """Return the rates as a dict that ``json.dumps`` accepts."""
         return {
@@ -128,7 +134,7 @@ def check_rates(options: SearchOptions) -> None:
         raise TableError(f"The false discovery rate must lie between 0 and 1, got {fdr:g}.")
 
 
-def check_knockoffs(encoder: TableEncoder, group: str | None) -> None:
+def check_knockoffs(encoder: TableEncoder, group: str | None, table: Table) -> None:
     """Raise where knockoffs cannot be made of the columns, or their rate would not hold."""
     if group is not None:
         raise TableError(
@@ -137,19 +143,27 @@ def check_knockoffs(encoder: TableEncoder, group: str | None) -> None:
             Hint("use {} instead, which keeps them together", {"stability": True}),
             Hint("do without the group"),
         )
-    if len(np.unique(encoder.feature_groups_)) < len(encoder.feature_groups_):
+    if table.kept:
+        raise TableError(
+            f"Knockoffs are made of all columns, and {listing(table.kept)} must not be dropped.",
+            Hint("use {} instead", {"adjust_for": list(table.kept)}),
+            Hint("use {} instead", {"stability": True}),
+        )
+    texts = [name for name in encoder.levels_ if name not in table.adjusted]
+    if texts:
         raise TableError(
             "Knockoffs are made of single columns, and the table has text columns.",
             Hint("use {} instead", {"stability": True}),
-            leave_out(*encoder.levels_),
+            leave_out(*texts),
         )
 
 
-def check_copies(encoder: TableEncoder, X: np.ndarray) -> None:
+def check_copies(encoder: TableEncoder, X: np.ndarray, adjusted: Container[str] = ()) -> None:
     """Raise where two columns have the same values, which no knockoffs can distinguish."""
-    copies = find_copies(X, np.flatnonzero(np.ptp(X, axis=0) > 0))
+    chosen = np.array([name not in adjusted for name in encoder.feature_groups_])
+    copies = find_copies(X, np.flatnonzero((np.ptp(X, axis=0) > 0) & chosen))
     if copies is not None:
-        first, second = (encoder.columns_[j] for j in copies)
+        first, second = (encoder.feature_groups_[j] for j in copies)
         raise TableError(
             f"Columns {first!r} and {second!r} are copies of each other, and knockoffs cannot show "
             "which of them matters.",
@@ -211,6 +225,8 @@ def _knockoffs(model, encoder, X, y, options, callbacks):
     own = None
     if check_kernel(model.kernel).convex:
         own = clone(model).set_params(feature_groups=None, feature_costs=None)
+    elif model.adjust_for is not None:
+        own = type(model)("additive", tol=PATH_TOL, adjust_for=model.adjust_for)
     selector = KnifeKnockoffs(
         own, fdr=options.fdr, n_jobs=options.n_jobs, random_state=options.random_state
     )

@@ -13,6 +13,7 @@ from kernelknife.app.selection.products import products_as_json, products_in_wor
 from kernelknife.app.selection.rates import ErrorRate
 from kernelknife.app.selection.verdict import TIERS, Verdict, decide, headline
 from kernelknife.app.tables import Table, TableEncoder, expand_dates
+from kernelknife.app.tables.making import as_pandas
 from kernelknife.cross_validation import KnifeClassifierCV, KnifeRegressorCV
 from kernelknife.estimators import KnifeClassifier, KnifeRegressor
 from kernelknife.inspection.substitutes import Substitutes
@@ -47,6 +48,8 @@ class Feature:
         Share of the folds in which the column is selected.
     rank : int
         1 for the column that stays longest as the penalty rises.
+    gaps : int
+        Number of rows, of those that the selection uses, in which it has no value.
 
     Examples
     --------
@@ -59,6 +62,7 @@ class Feature:
     weight: float
     frequency: float
     rank: int
+    gaps: int = 0
 
     @property
     def selected(self) -> bool:
@@ -191,6 +195,9 @@ class Effect:
     separate : bool
         Whether the curves are what the column adds, with an average of zero. For a text column of
         such a model they are average outputs less the average over all rows.
+    missing : dict of float
+        For every output by its name, one number for rows in which the column has no value; empty
+        for a text column, and for one that has all its values.
     """
 
     name: str
@@ -198,6 +205,7 @@ class Effect:
     curves: dict
     rug: np.ndarray
     separate: bool = False
+    missing: dict = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -407,14 +415,31 @@ class Selection:
         words = f"{search.kernel_name_}: {search.kernel_.words}"
         if not self.selected:
             kernels = "kernel" if len(compared) == 1 else "kernels"
-            return f"No column is left with the {kernels} {listed(compared)}."
+            return f"No column is left with the {kernels} {listed(compared)}.{self._adjusted}"
         if len(compared) > 1:
             words = f"Among the kernels {listed(compared)}, cross-validation selected {words}."
         else:
             words = f"The kernel is {words}."
         if self.keeps_all and self.verdict.better:
             words += " All columns with equal weights have a lower error than every shorter list."
-        return words
+        return words + self._adjusted
+
+    @property
+    def _adjusted(self) -> str:
+        """What is adjusted for, in words."""
+        names = self.table.adjusted
+        if not names:
+            return ""
+        return (
+            f" Adjusted for {listed(list(names))}, by a linear part that nothing penalizes; the "
+            "baseline is the model of that alone."
+        )
+
+    @property
+    def baseline_name(self) -> str:
+        """What the baseline is, in words."""
+        names = self.table.adjusted
+        return f"baseline ({listed(list(names))} alone)" if names else "baseline (constant)"
 
     @property
     def quality_in_words(self) -> str:
@@ -456,15 +481,16 @@ class Selection:
         Parameters
         ----------
         frame : DataFrame
-            It must hold the selected columns; others are ignored.
+            It must hold the selected columns, and those that are adjusted for; others are ignored.
 
         Returns
         -------
         ndarray
             One prediction per row.
         """
-        frame = expand_dates(frame, self.table.dates, self.selected)
-        return self.model.predict(self.encoder.transform(frame, self.selected))
+        needed = [*self.selected, *self.table.adjusted]
+        frame = expand_dates(as_pandas(frame)[0], self.table.dates, needed)
+        return self.model.predict(self.encoder.transform(frame, needed))
 
     def to_json(self) -> dict:
         """Return the answer as a dict that ``json.dumps`` accepts.
@@ -505,7 +531,9 @@ class Selection:
             "rows": len(self.table.target),
             "rows_searched": self.rows_searched,
             "searched_products": products_as_json(self.searched_products),
-            "columns": self.table.features.shape[1],
+            "columns": self.table.n_candidates,
+            "kept": list(self.table.kept),
+            "adjusted_for": list(self.table.adjusted),
             "notes": list(self.table.notes),
             "settings": {name: _plain(value) for name, value in printed(self.settings).items()},
             "versions": self.versions,

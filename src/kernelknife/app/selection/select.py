@@ -2,14 +2,22 @@
 
 import numbers
 import time
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from kernelknife._engine import FitSpec, prepare_arrays, set_up
-from kernelknife._engine.policy import FOLDS, affordable_folds, is_counted, quick_centers
+from kernelknife._engine.policy import (
+    FOLDS,
+    affordable_folds,
+    is_counted,
+    quick_centers,
+    unjudged_classes,
+)
 from kernelknife._tuning.candidates import SearchSpec, named_kernels, penalty_for_share
 from kernelknife._tuning.halving import plan_search
 from kernelknife._tuning.splits import rows_of_splits
@@ -18,6 +26,7 @@ from kernelknife._utils.versions import versions
 from kernelknife.app.messages import Hint
 from kernelknife.app.options import SelectOptions
 from kernelknife.app.selection.comparison import (
+    add_probabilities,
     advantage_over,
     compare_models,
     judge_classes,
@@ -43,6 +52,7 @@ from kernelknife.app.selection.rates import (
 )
 from kernelknife.app.selection.result import Feature, Selection
 from kernelknife.app.tables import Table, TableEncoder, TableError, make_table
+from kernelknife.app.tables.columns import listing
 from kernelknife.cross_validation import KnifeClassifierCV, KnifeRegressorCV, models_of_folds
 from kernelknife.inspection.substitutes import Substitutes, find_substitutes, fold_of_rows
 from kernelknife.losses import check_loss
@@ -61,6 +71,9 @@ def select_features(
     ids=(),
     group=None,
     task=None,
+    always_keep=(),
+    adjust_for=(),
+    levels=(),
     impute=None,
     drop_missing=False,
     dates=(),
@@ -87,12 +100,14 @@ def select_features(
     """Find which columns of a data frame matter for one of them.
 
     A text column has one weight and is selected as a whole. The penalty on its weight is that of a
-    column of numbers, however many levels it has.
+    column of numbers, however many levels it has; of more than 30 levels the rare ones are joined.
+    Ordered categories keep their order.
 
     Parameters
     ----------
     frame : DataFrame
-        One row per observation, one column per variable, the target among them.
+        One row per observation, one column per variable, the target among them. Of pandas or
+        polars; lazy frames, pyarrow tables and DuckDB relations are collected, with a note.
     target : str
         Name of the column to predict.
     drop, ids : sequence of str, default=()
@@ -101,10 +116,21 @@ def select_features(
         Column whose equal values mark rows that belong together and stay in one fold.
     task : {"regression", "classification"}, default=None
         None guesses from the target.
+    always_keep : sequence of str, default=()
+        Columns that are never dropped: no penalty, a weight that is learned.
+    adjust_for : sequence of str, default=()
+        Columns such as sex or batch that have a linear part of their own (a number for each level
+        of a text) beside the kernel, and are not among the columns to choose from. The baseline is
+        then the model of these columns alone.
+    levels : sequence of str, default=()
+        Columns whose values are names of levels: numbers such as the code of a site, and texts that
+        would be taken for identifiers because few of them occur more than once.
     impute : {None, "median"}, default=None
-        ``"median"`` replaces missing numbers by the median of their column and makes missing
-        texts a level of their own; None refuses missing values. Medians come from all rows that
-        are not held out, before these are split into folds; they never see the target.
+        None uses gaps as they are: a missing number is the mean of its column and an indicator
+        with the column's weight, learned inside every fold, and a missing text is a level of its
+        own. ``"median"`` replaces missing numbers by the median of their column. Medians come from
+        all rows that are not held out, before these are split into folds; they never see the
+        target.
     drop_missing : bool, default=False
         Whether to leave out rows with missing values.
     dates : sequence of {"days", "year", "month"}, default=()
@@ -181,7 +207,8 @@ def select_features(
     """
     begin = time.perf_counter()
     options = SelectOptions(
-        target=target, drop=drop, ids=ids, group=group, task=task, impute=impute,
+        target=target, drop=drop, ids=ids, group=group, task=task, always_keep=always_keep,
+        adjust_for=adjust_for, levels=levels, impute=impute,
         drop_missing=drop_missing, dates=dates, kernel=kernel, loss=loss,
         class_weight=class_weight, alpha=alpha, sparsity=sparsity, n_features=n_features,
         rule=rule, folds=folds, nested=nested, hold_out=hold_out, n_centers=n_centers,
@@ -200,7 +227,10 @@ def select_features(
         for note in data.notes(options):
             announce(note)
         announce(announce_search(spec, plan, data.X, data.y, quick=quick))
-    search.fit(data.X, data.y, groups=data.groups)
+    with warnings.catch_warnings():
+        # A note has said it.
+        warnings.filterwarnings("ignore", ".*too few rows for the folds cannot be judged")
+        search.fit(data.X, data.y, groups=data.groups)
     return _make_selection(search, data, options, callbacks, begin)
 
 
@@ -222,6 +252,8 @@ class SelectionData:
         Number of folds where the rows decide it.
     fewer_folds : int or None
         The same where a rare class is the reason.
+    unjudged : tuple of str
+        Classes with too few rows for the folds, which train on all of them.
     """
 
     table: Table
@@ -234,6 +266,7 @@ class SelectionData:
     cv: Any
     n_folds: int | None
     fewer_folds: int | None
+    unjudged: tuple[str, ...] = ()
 
     def notes(self, options: SelectOptions) -> list[str]:
         """Return what was guessed or left out, and what is going to be done."""
@@ -243,7 +276,12 @@ class SelectionData:
                 f"{self.fewer_folds} folds, because the rarest class of {options.target} has "
                 f"{self.fewer_folds} rows"
             )
-        n_columns = self.table.features.shape[1]
+        if self.unjudged:
+            notes.append(
+                f"too few rows of {options.target} to judge {listing(self.unjudged)}: these rows "
+                "are in the training rows of every fold"
+            )
+        n_columns = self.table.n_candidates
         return [*notes, f"selecting among {n_columns} columns with {len(self.X)} rows"]
 
 
@@ -253,7 +291,7 @@ def _read_data(table: Table, options: SelectOptions) -> SelectionData:
     rows, held_out = split_held_out(table, options.hold_out, options.random_state)
     encoder = TableEncoder(impute=options.impute).fit(table.features.iloc[rows])
     if options.fdr is not None:
-        check_knockoffs(encoder, options.group)
+        check_knockoffs(encoder, options.group, table)
     if options.loss is not None:
         check_loss(options.loss, table.task)
     if options.class_weight is not None and table.task == "regression":
@@ -274,10 +312,14 @@ def _read_data(table: Table, options: SelectOptions) -> SelectionData:
         rows = rows[draw_quick_rows(y, width, table.task, options.folds, options.random_state)]
     X, y = encoder.transform(table.features.iloc[rows]), table.target[rows]
     if options.fdr is not None:
-        check_copies(encoder, X)
+        check_copies(encoder, X, table.adjusted)
     groups = None if table.groups is None else table.groups[rows]
     n_folds = FOLDS.n_folds if groups is not None and cv is None else fewer
-    return SelectionData(table, encoder, rows, held_out, X, y, groups, cv, n_folds, fewer)
+    unjudged: tuple[str, ...] = ()
+    if table.task == "classification" and groups is None:
+        labels, codes = np.unique(y, return_inverse=True)
+        unjudged = tuple(str(labels[k]) for k in unjudged_classes(codes, cv))
+    return SelectionData(table, encoder, rows, held_out, X, y, groups, cv, n_folds, fewer, unjudged)
 
 
 def _make_search(
@@ -295,6 +337,8 @@ def _make_search(
         n_jobs=options.n_jobs,
         feature_groups=data.encoder.feature_groups_,
         feature_costs=data.encoder.feature_costs,
+        always_keep=data.encoder.places(data.table.kept),
+        adjust_for=data.encoder.places(data.table.adjusted),
         class_weight=options.class_weight,
         scoring="balanced_accuracy" if balanced else None,
     )
@@ -319,12 +363,15 @@ def _make_selection(
     table, encoder, X, y = data.table, data.encoder, data.X, data.y
     selected = select_model(search, X, y, options)
     model, seed = selected.model, options.random_state
-    features = _describe_features(selected, search, encoder)
+    features = _describe_features(selected, search, encoder, table.adjusted)
     names = [feature.name for feature in features if feature.selected]
     baseline_errors, full_errors, full_model = compare_models(
-        search, X, y, task=table.task, n_jobs=options.n_jobs
+        search, X, y, task=table.task, adjusted=search.adjust_for, n_jobs=options.n_jobs
     )
+    quality = _judge_classes(selected, search, data, options.n_jobs)
     rates = find_rates(model, encoder, X, y, data.groups, options, callbacks)
+    if rates is not None:
+        rates = rates.without(table.adjusted)
     # Encoding no rows of many columns takes as long as encoding some.
     held = data.held_out
     Z = encoder.transform(table.features.iloc[held]) if len(held) else X[:0]
@@ -337,7 +384,7 @@ def _make_selection(
         advantage=advantage_over(baseline_errors, selected.errors, search.splits_),
         full_advantage=advantage_over(baseline_errors, full_errors, search.splits_),
         held_out=judge_held_out(model, X, y, Z, table.target[held]),
-        quality=_judge_classes(selected, search, data, options.n_jobs),
+        quality=quality,
         effects=find_effects(model, encoder, X, names, seed),
         interactions=find_interactions(model, encoder, X, seed),
         substitutes=_find_substitutes(model, search, X, y, options.quick),
@@ -408,7 +455,7 @@ def _check_options(options):
 
 def _check_size(table, n_features):
     """Raise where the table has too few rows, or fewer columns than are asked for."""
-    n_rows, n_columns = table.features.shape
+    n_rows, n_columns = len(table.features), table.n_candidates
     if n_rows < FEWEST_ROWS:
         raise TableError(f"The table has {n_rows} rows; at least {FEWEST_ROWS} are needed.")
     if n_features is not None and n_features > n_columns:
@@ -433,9 +480,10 @@ def _check_groups(table, train, folds):
 def _fewer_folds(table, y, folds, asked):
     """Return as many folds as the rarest class has rows, None where that changes nothing.
 
-    Folds that were asked for are kept, and a class with fewer rows is refused; so is a class of a
-    single row. With groups of rows, which are split as a whole, the number of rows does not decide,
-    nor with a splitter of scikit-learn.
+    Folds that were asked for are kept. Classes with too few rows for them, or with a single row,
+    are trained on and not judged; one that looks like a slip of another is refused, and so are all
+    where less than two are left to judge. With groups of rows, which are split as a whole, the
+    number of rows does not decide, nor with a splitter of scikit-learn.
     """
     if table.task == "regression" or table.groups is not None or not is_counted(folds):
         return None
@@ -444,9 +492,12 @@ def _fewer_folds(table, y, folds, asked):
     fewest = int(counts.min())
     needed = n_folds if asked else FEWEST_FOLDS
     if fewest < needed:
+        codes = np.unique(y, return_inverse=True)[1]
         sizes = {str(label): int(n) for label, n in zip(labels, counts, strict=True)}
-        raise _rare_classes(table.target_name, sizes, needed, asked)
-    return affordable_folds(np.unique(y, return_inverse=True)[1], n_folds)
+        rare = [label for label, n in sizes.items() if n < needed]
+        if not len(unjudged_classes(codes, folds)) or any(map(partial(_other, sizes), rare)):
+            raise _rare_classes(table.target_name, sizes, needed, asked)
+    return None if asked else affordable_folds(np.unique(y, return_inverse=True)[1], n_folds)
 
 
 def _rare_classes(target, sizes, n_folds, asked):
@@ -454,9 +505,9 @@ def _rare_classes(target, sizes, n_folds, asked):
     rare = {label: n for label, n in sizes.items() if n < n_folds}
     alike = ""
     for label in rare:
-        others = [other for other in sizes if _plain(other) == _plain(label) and other != label]
-        if others and not alike:
-            alike = f" {label!r} differs from {others[0]!r} only in blanks or capitals."
+        other = _other(sizes, label)
+        if other and not alike:
+            alike = f" {label!r} differs from {other!r} only in blanks or capitals."
     shown = ", ".join(f"{label!r} ({n})" for label, n in list(rare.items())[:MOST_CLASSES_NAMED])
     words = ("correct these classes", "join them with others", "leave their rows out")
     hints = [Hint(text) for text in words]
@@ -468,21 +519,31 @@ def _rare_classes(target, sizes, n_folds, asked):
     return TableError(f"{need}, and some have fewer: {shown}.{alike}", *hints)
 
 
+def _other(labels, label):
+    """Return a label that differs from another one only by what is mostly a slip, or nothing."""
+    same = [other for other in labels if _plain(other) == _plain(label) and other != label]
+    return same[0] if same else ""
+
+
 def _plain(label):
     """Return a label without the differences that are mostly slips."""
     return str(label).strip().casefold()
 
 
 def _judge_classes(selected, search, data, n_jobs):
-    """Return how well single classes are predicted, or None for a number."""
+    """Return how well single classes are predicted, or None for a number.
+
+    The models of the folds that show it also tell how probable classes are at their scores.
+    """
     if data.table.task == "regression":
         return None
     models = selected.models or models_of_folds(search, data.X, data.y, n_jobs)
     row_names = data.table.row_names[data.rows]
+    add_probabilities(selected.model, models, search.splits_, data.X, data.y)
     return judge_classes(models, search.splits_, data.X, data.y, row_names)
 
 
-def _describe_features(selected, search, encoder):
+def _describe_features(selected, search, encoder, adjusted):
     """Return one entry per column of the table, the heaviest first.
 
     The columns that a text column becomes share one weight, so the first of them stands for all.
@@ -493,7 +554,9 @@ def _describe_features(selected, search, encoder):
             float(selected.model.weights_[j]),
             float(selected.frequency[j]),
             int(search.path_.ranking[j]),
+            encoder.gaps_.get(name, 0),
         )
         for name, j in zip(encoder.columns_, encoder.first_columns, strict=True)
+        if name not in adjusted
     ]
     return tuple(sorted(features, key=lambda feature: (-feature.weight, feature.rank)))

@@ -9,7 +9,7 @@ a :class:`TableError` that says why and what to do.
 
 from kernelknife.app.tables.columns import TableError, reading_notes
 from kernelknife.app.tables.dates import expand_dates, has_dates
-from kernelknife.app.tables.encoding import TableEncoder, outside_range, unseen_levels
+from kernelknife.app.tables.encoding import TableEncoder, new_gaps, outside_range, unseen_levels
 from kernelknife.app.tables.making import (
     Table,
     check_column,
@@ -30,6 +30,7 @@ __all__ = [
     "has_dates",
     "make_features",
     "make_table",
+    "new_gaps",
     "outside_range",
     "read_table",
     "reading_notes",

@@ -1,5 +1,7 @@
 """Checks of the columns of a table: what is refused, and what the user should doubt."""
 
+from collections.abc import Container
+
 import numpy as np
 
 from kernelknife._utils.messages import import_optional
@@ -15,9 +17,12 @@ __all__ = [
     "find_split_columns",
 ]
 
-# A text column with more levels is taken for an identifier: names of thirty kinds of a thing are
-# common, names of a hundred are hardly ever a variable whose levels a short table can distinguish.
-MOST_LEVELS = 30
+# A text column with more levels is taken for an identifier where each of them has fewer rows than
+# this on average: then there is nothing to learn of them.
+MOST_LEVELS, ROWS_PER_LEVEL = 30, 3.0
+# Texts of so many words on average, most of them different, are sentences.
+WORDS_OF_A_SENTENCE = 4.0
+SHOWN_TEXT = 40  # letters of a text in a message
 # If at least this share of the texts in a column are numbers, the others are probably slips.
 SHARE_OF_NUMBERS = 0.5
 PLAIN_NUMBER = r"[-+]?\d+(\.\d+)?"
@@ -76,12 +81,20 @@ JUDGING = {"test", "testing", "valid", "validation", "val", "dev", "holdout", "h
 FEWEST_ROW_NUMBERS = 10
 
 
-def check_texts(frame) -> None:
-    """Raise where text columns hold dates, numbers with slips, or identifiers, all at once."""
+def check_texts(frame, levels: Container[str] = ()) -> None:
+    """Raise where text columns hold dates, numbers with slips, or identifiers, all at once.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    levels : container of str
+        Columns whose texts the user says to be levels.
+    """
     problems = []
     for name in text_columns(frame):
         try:
-            _check_text(name, frame)
+            if name not in levels:
+                _check_text(name, frame)
         except TableError as problem:
             problems.append(problem)
     if problems:
@@ -128,8 +141,18 @@ def _check_text(name, frame):
             _read_with("if they stand for missing values, use {}", missing=[slips.iloc[0]]),
         )
     levels = texts.nunique()
-    if levels > MOST_LEVELS:
+    if levels > MOST_LEVELS and levels * ROWS_PER_LEVEL > len(texts):
+        if texts.str.split().str.len().mean() >= WORDS_OF_A_SENTENCE:
+            raise TableError(
+                f"Column {name} holds free text ({texts.iloc[0][:SHOWN_TEXT]!r}).",
+                leave_out(name),
+                Hint(
+                    "make numbers of it with an encoder of the package skrub, such as "
+                    "MinHashEncoder, and give its columns one weight by feature_groups"
+                ),
+            )
         hints = [
+            Hint("use {} if its texts are levels all the same", {"levels": [name]}),
             Hint("leave it out with {} if it is an identifier", {"drop": [name]}),
             Hint("use {} if it marks rows that belong together", {"group": name}),
         ]

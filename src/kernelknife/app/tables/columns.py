@@ -13,9 +13,10 @@ __all__ = [
     "add_reading_note",
     "as_numbers",
     "as_texts",
-    "check_missing",
+    "check_infinite",
     "check_names",
     "first_text",
+    "is_ordered",
     "is_text",
     "leave_out",
     "listing",
@@ -44,22 +45,34 @@ def check_names(names: Iterable[object], where: str) -> None:
         raise TableError(f"{where} has columns of the same name: {listing(repeated)}. Rename them.")
 
 
+def is_ordered(kind) -> bool:
+    """Return whether a type of pandas is one of categories that have an order."""
+    return bool(getattr(kind, "ordered", False))
+
+
 def is_text(column) -> bool:
-    """Return whether a column is treated as text: everything but numbers and booleans is.
+    """Return whether a column is treated as text: all but numbers, booleans and ordered categories.
 
     pandas' nullable types (``Int64``, ``boolean``) have the kind of the numbers that they hold.
     """
-    return column.dtype.kind not in NUMBER_KINDS
+    return column.dtype.kind not in NUMBER_KINDS and not is_ordered(column.dtype)
 
 
 def text_columns(frame) -> list:
     """Return the names of the columns that are treated as text."""
     # Asking for the types at once is far faster than for thousands of columns.
-    return [name for name, kind in frame.dtypes.items() if kind.kind not in NUMBER_KINDS]
+    kinds = frame.dtypes.items()
+    return [name for name, kind in kinds if kind.kind not in NUMBER_KINDS and not is_ordered(kind)]
 
 
 def as_numbers(column) -> np.ndarray:
-    """Return a column of numbers as floats, with NaN where a value is missing."""
+    """Return a column of numbers as floats, with NaN where a value is missing.
+
+    Ordered categories become their numbers, from 0 on.
+    """
+    if is_ordered(column.dtype):
+        codes = column.cat.codes.to_numpy().astype(float)
+        return np.where(codes < 0, np.nan, codes)
     return column.to_numpy(dtype=float, na_value=np.nan)
 
 
@@ -67,9 +80,12 @@ def as_texts(column) -> np.ndarray:
     """Return a column as an array of texts, with an empty one where a value is missing.
 
     A column of pandas' categories does not accept a text that is not one of them, so the array is
-    made of the values and not by replacing missing ones in the column.
+    made of the values and not by replacing missing ones in the column. Beside gaps pandas reads
+    whole numbers as floats, and they keep their names, 1 and not 1.0.
     """
     missing = column.isna().to_numpy()
+    if column.dtype.kind == "f" and (column[~missing] % 1 == 0).all():
+        column = column.fillna(0).astype("int64")
     texts = [
         MISSING_LEVEL if gap else str(value) for value, gap in zip(column, missing, strict=True)
     ]
@@ -86,16 +102,12 @@ def first_text(column) -> str:
     return "numbers written as texts"
 
 
-def check_missing(frame, impute, *hints: Hint) -> None:
-    """Raise where values are infinite, or missing although nothing will replace them.
+def check_infinite(frame) -> None:
+    """Raise where values are infinite.
 
     Parameters
     ----------
     frame : DataFrame
-    impute : {None, "median"}
-        None refuses missing values.
-    *hints : Hint
-        What helps against missing values.
     """
     infinite = {}
     for name, column in frame.items():
@@ -108,14 +120,6 @@ def check_missing(frame, impute, *hints: Hint) -> None:
         raise TableError(
             f"Infinite values in {counts}.", Hint("replace them"), leave_out(*infinite)
         )
-    if impute is not None:
-        return
-    gaps = frame.isna().sum()
-    gaps = gaps[gaps > 0]
-    if len(gaps):
-        rows = int(frame.isna().any(axis=1).sum())
-        counts = listing(f"{name} ({count})" for name, count in gaps.items())
-        raise TableError(f"Values are missing in {rows} of {len(frame)} rows: {counts}.", *hints)
 
 
 class TableError(InputError):

@@ -5,25 +5,25 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from kernelknife._utils.messages import number
-from kernelknife.app.messages import Hint
 from kernelknife.app.tables.columns import (
     MISSING_LEVEL,
     TableError,
     as_numbers,
     as_texts,
-    check_missing,
+    check_infinite,
     check_names,
     first_text,
+    is_ordered,
     is_text,
     listing,
 )
 
-__all__ = ["TableEncoder", "outside_range", "unseen_levels"]
+# More levels than this are counted, so that rare ones become one. Below this number of rows nothing
+# can be learned of a level; the limit of levels keeps the work of the longest columns in bounds.
+MANY_LEVELS, FEWEST_ROWS, MOST_LEVELS = 30, 5, 200
+OTHER_LEVEL = "(other)"
 
-FILL_IN = (
-    Hint("fill them in"),
-    Hint("fit a model again with {}", {"impute": "median"}),
-)
+__all__ = ["TableEncoder", "new_gaps", "outside_range", "unseen_levels"]
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
@@ -32,13 +32,15 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     A column of numbers stays as it is. A text column becomes one column of zeros and ones per
     level, where a level is one of the different texts in it. These columns share one weight (pass
     ``feature_groups_`` to an estimator), and the penalty on it is that of one column of numbers
-    (pass ``feature_costs``).
+    (pass ``feature_costs``). Of more than 30 levels those with fewer than 5 rows, and those beyond
+    the 200 most frequent, are one level, which texts that the fit has not seen join. Ordered
+    categories of pandas become numbers in their order.
 
     Parameters
     ----------
     impute : {None, "median"}, default=None
-        ``"median"`` replaces missing numbers by the median of their column, and makes missing
-        texts a level of their own. None refuses missing values.
+        ``"median"`` replaces missing numbers by the median of their column. None leaves them as
+        NaN, which the estimators take. Missing texts are a level of their own.
 
     Attributes
     ----------
@@ -46,10 +48,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Names of the columns of the data frame, in order.
     levels_ : dict of list of str
         Levels of every text column.
+    gaps_ : dict of int
+        Number of missing values of every column that lacks some.
     medians_ : dict of float
         Median of every column of numbers.
     ranges_ : dict of (float, float)
         Least and largest value of every column of numbers.
+    orders_ : dict of list of str
+        Categories of every column of ordered categories, from the least on; they become numbers.
     feature_groups_ : ndarray of str
         For every column that comes out, the name of the column that it came from.
 
@@ -98,8 +104,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         check_names(X.columns, "The table")
         self.columns_ = [str(name) for name in X.columns]
         self.levels_, self.medians_, self.ranges_, groups = {}, {}, {}, []
+        self.orders_ = {}
+        self.gaps_ = {str(name): int(n) for name, n in X.isna().sum().items() if n}
         for name, label in zip(self.columns_, X.columns, strict=True):
             column = X[label]
+            if is_ordered(column.dtype):
+                self.orders_[name] = [str(value) for value in column.cat.categories]
             if is_text(column):
                 self.levels_[name] = self._find_levels(column)
                 groups += [name] * len(self.levels_[name])
@@ -115,9 +125,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return self
 
     def _find_levels(self, column):
-        """Return the different texts of a column, sorted, and a level for missing ones."""
-        levels = sorted({str(value) for value in column[column.notna()].unique()})
-        if self.impute is not None and column.isna().any() and MISSING_LEVEL not in levels:
+        """Return the different texts of a column, sorted, a level for rare and for missing ones."""
+        texts = as_texts(column[column.notna()])
+        names, counts = np.unique(texts.astype(str), return_counts=True)
+        levels = names.tolist()
+        if len(levels) > MANY_LEVELS:
+            # Of equally frequent levels the first ones by name.
+            order = np.argsort(-counts, kind="stable")[:MOST_LEVELS]
+            kept = np.sort(order[counts[order] >= FEWEST_ROWS])
+            if len(kept) < len(levels):
+                levels = [*names[kept].tolist(), OTHER_LEVEL]
+        if column.isna().any() and MISSING_LEVEL not in levels:
             levels.append(MISSING_LEVEL)
         return levels
 
@@ -126,6 +144,21 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """For every column of the data frame, the index of the first column that it becomes."""
         widths = [len(self.levels_.get(name, [name])) for name in self.columns_]
         return np.cumsum([0, *widths[:-1]]).tolist()
+
+    def places(self, names):
+        """Return the numbers of the columns that some columns of the data frame become.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Columns of the data frame.
+
+        Returns
+        -------
+        list of int or None
+            None where no names are given.
+        """
+        return np.flatnonzero(np.isin(self.feature_groups_, list(names))).tolist() or None
 
     @property
     def feature_costs(self):
@@ -159,7 +192,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         absent = [name for name in needed if name not in X.columns]
         if absent:
             raise TableError(f"The table lacks columns that the model needs: {listing(absent)}.")
-        check_missing(X[needed], self.impute, *FILL_IN)
+        check_infinite(X[needed])
         wanted = set(needed)
         parts = [
             self._encode(name, X[name]) if name in wanted else self._constant(name, len(X))
@@ -175,8 +208,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def _encode(self, name, column):
         """Return what a column of the data frame becomes, an array of one or more columns."""
         if name in self.levels_:
-            levels = np.array(self.levels_[name], dtype=object)
-            return (as_texts(column)[:, None] == levels).astype(float)
+            return self._indicators(self.levels_[name], as_texts(column))
+        if name in self.orders_ and not is_ordered(column.dtype):
+            places = {text: float(i) for i, text in enumerate(self.orders_[name])}
+            return np.array([[places.get(text, np.nan)] for text in as_texts(column)])
         if is_text(column):
             column = _booleans(column)
         if is_text(column):
@@ -184,7 +219,20 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 f"Column {name} holds texts ({first_text(column)}), but the model expects numbers."
             )
         numbers = as_numbers(column)
+        if self.impute is None:
+            return numbers[:, None]
         return np.where(np.isnan(numbers), self.medians_[name], numbers)[:, None]
+
+    def _indicators(self, levels, texts):
+        """Return one column of zeros and ones per level."""
+        places = {level: i for i, level in enumerate(levels)}
+        # Without a level for the others, and for what is missing, a text is none of the known ones.
+        other = places.get(OTHER_LEVEL, -1)
+        column = np.array([places.get(text, other if text else -1) for text in texts], dtype=int)
+        result = np.zeros((len(texts), len(levels)))
+        known = np.flatnonzero(column >= 0)
+        result[known, column[known]] = 1.0
+        return result
 
 
 def _booleans(column):
@@ -192,6 +240,28 @@ def _booleans(column):
     values = column.map(lambda value: str(value).casefold(), na_action="ignore")
     numbers = values.map({"true": 1.0, "false": 0.0})
     return column if (numbers.isna() & column.notna()).any() else numbers.astype(float)
+
+
+def new_gaps(encoder, X, needed) -> list[str]:
+    """Return a sentence for every column that lacks values though no row of the fit did.
+
+    Parameters
+    ----------
+    encoder : TableEncoder
+    X : DataFrame
+    needed : list of str
+        Columns that the model uses.
+    """
+    notes = []
+    for name in needed:
+        count = int(X[name].isna().sum()) if name in X.columns else 0
+        if count and name not in encoder.gaps_:
+            counted = "none of the known ones" if name in encoder.levels_ else "the mean"
+            notes.append(
+                f"column {name}: {count} rows lack a value, which no training row did; they count "
+                f"as {counted}"
+            )
+    return notes
 
 
 def unseen_levels(encoder, X, needed) -> list[str]:
@@ -208,11 +278,14 @@ def unseen_levels(encoder, X, needed) -> list[str]:
     for name in needed:
         if name in encoder.levels_ and name in X.columns:
             texts = X[name].dropna().map(str)
-            new = texts[~texts.isin(encoder.levels_[name])]
+            levels = encoder.levels_[name]
+            new = texts[~texts.isin(levels)]
             if len(new):
+                seen = "seldom or never" if OTHER_LEVEL in levels else "never"
+                counted = OTHER_LEVEL if OTHER_LEVEL in levels else "none of the known ones"
                 notes.append(
-                    f"column {name}: {len(new)} rows hold values that the model has never seen "
-                    f"({listing(new.unique())}); they count as none of the known ones"
+                    f"column {name}: {len(new)} rows hold values that the model has {seen} seen "
+                    f"({listing(new.unique())}); they count as {counted}"
                 )
     return notes
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from kernelknife._engine.policy import infer_task
-from kernelknife._utils.messages import import_optional
+from kernelknife._utils.checks import as_frame
+from kernelknife._utils.messages import import_optional, number
 from kernelknife.app.messages import Hint, Message, offering
 from kernelknife.app.options import ColumnOptions, TableOptions
 from kernelknife.app.tables.checks import (
@@ -22,8 +23,9 @@ from kernelknife.app.tables.checks import (
 from kernelknife.app.tables.columns import (
     TableError,
     as_texts,
-    check_missing,
+    check_infinite,
     check_names,
+    is_ordered,
     is_text,
     leave_out,
     listing,
@@ -31,17 +33,20 @@ from kernelknife.app.tables.columns import (
 )
 from kernelknife.app.tables.dates import expand_dates, plan_dates
 
-__all__ = ["Table", "check_column", "group_labels", "make_features", "make_table"]
+__all__ = [
+    "Table",
+    "as_pandas",
+    "check_column",
+    "group_labels",
+    "make_features",
+    "make_table",
+]
 
 MANY_COLUMNS = 12  # more names than this do not fit into a message
 MOST_SUGGESTED = 3  # suggestions for a name that is not there
 LEAST_SIMILARITY = 0.6  # the default of difflib: a slip or two in a word
 OFFERED = frozenset(one.name for one in fields(TableOptions))
 LARGEST_EXACT = 2.0**53  # floats represent every smaller whole number exactly
-FILL_OR_DROP = (
-    Hint("fill them in with {}", {"impute": "median"}),
-    Hint("leave the rows out with {}", {"drop_missing": True}),
-)
 
 
 @dataclass(frozen=True)
@@ -67,6 +72,8 @@ class Table:
         Which rows to keep for judging, where a column says so.
     dates : dict
         What has become of columns of dates, for rows to predict.
+    kept, adjusted : tuple of str
+        Features that are never dropped, and those that are adjusted for.
     """
 
     features: Any  # a pandas data frame; pandas is not a core dependency
@@ -79,6 +86,13 @@ class Table:
     row_names: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=object))
     held_out: np.ndarray | None = None
     dates: dict = field(default_factory=dict)
+    kept: tuple[str, ...] = ()
+    adjusted: tuple[str, ...] = ()
+
+    @property
+    def n_candidates(self) -> int:
+        """Number of columns to choose from."""
+        return self.features.shape[1] - len(self.adjusted)
 
 
 def make_table(frame, options: TableOptions, offered: Container[str] = OFFERED) -> Table:
@@ -101,8 +115,10 @@ def make_table(frame, options: TableOptions, offered: Container[str] = OFFERED) 
 
 
 def _make_table(frame, options):
-    notes = _check_frame(frame)
+    frame, collected = as_pandas(frame)
+    notes = collected + _check_frame(frame)
     frame = frame.rename(columns=str)
+    options = _with_split_names(frame, options)
     _check_request(frame, options)
     row_names = _row_names(frame, options.ids)
     marked = options.hold_out if isinstance(options.hold_out, str) else None
@@ -120,13 +136,15 @@ def _make_table(frame, options):
     groups = None if options.group is None else group_labels(frame, options.group)
     doubts: list[str] = []
     frame = frame.drop(columns=[options.group] if options.group is not None else [])
-    frame = _usable_columns(frame, options.impute, notes, doubts)
+    frame = _usable_columns(frame, options, notes, doubts)
+    if is_ordered(values.dtype):
+        values = values.astype(object)
     if is_text(values):
         check_number_marks(options.target, values.astype(str))
     task = options.task or _guess_task(values, options.target, notes)
     target = _target_values(values, options.target, task)
     doubts += find_doubts(frame)
-    notes += describe_kinds(frame) + doubts
+    notes += describe_kinds(frame) + _roles_in_words(frame, options) + doubts
     kept = frame.index.to_numpy()
     return Table(
         frame.reset_index(drop=True),
@@ -139,16 +157,53 @@ def _make_table(frame, options):
         row_names[kept],
         None if held_out is None else _check_held_out(held_out[kept], marked),
         plan,
+        tuple(name for name in options.always_keep if name in frame.columns),
+        tuple(name for name in options.adjust_for if name in frame.columns),
     )
 
 
-def _check_frame(frame):
-    """Raise where something is no data frame, or has a name twice; return the notes on reading."""
+def as_pandas(frame):
+    """Return a table of any library as a data frame of pandas, and a note where it was collected.
+
+    Parameters
+    ----------
+    frame : DataFrame of pandas or polars, LazyFrame, pyarrow table or DuckDB relation
+    """
     pandas = import_optional("pandas", "kernelknife[cli]", "A table")
-    if not isinstance(frame, pandas.DataFrame):
-        raise TypeError(f"frame must be a pandas DataFrame, got {type(frame).__name__}.")
+    if isinstance(frame, pandas.DataFrame):
+        return frame, []
+    kind, read = type(frame).__name__, as_frame(frame)
+    # polars has categories and dates of its own, and pyarrow knows what pandas calls them.
+    read = read.to_pandas() if hasattr(read, "to_pandas") else read
+    if not isinstance(read, pandas.DataFrame):
+        raise TypeError(
+            "frame must be a data frame of pandas or polars, a pyarrow table or a DuckDB relation, "
+            f"got {kind}."
+        )
+    size = number(int(read.memory_usage(deep=False).sum()) / 2**20)
+    shape = f"{len(read)} rows and {read.shape[1]} columns"
+    return read, [f"took {shape} of a {kind}, {size} MiB"]
+
+
+def _check_frame(frame):
+    """Raise where something has a name twice; return the notes on reading."""
     check_names(frame.columns, "The table")
     return reading_notes(frame)
+
+
+def _roles_in_words(frame, options):
+    """Return which columns are kept or adjusted for; one that has been left out is neither."""
+    if not set(frame.columns) - set(options.adjust_for):
+        raise TableError("All columns are adjusted for: there is nothing to choose from.")
+    notes = []
+    for words, names in (
+        ("always kept", options.always_keep),
+        ("adjusted for", options.adjust_for),
+    ):
+        used = [name for name in names if name in frame.columns]
+        if used:
+            notes.append(f"{words}: {listing(used)}")
+    return notes
 
 
 def _expand_dates(frame, options):
@@ -160,28 +215,51 @@ def _expand_dates(frame, options):
     return expand_dates(frame, plan), plan
 
 
-def _usable_columns(frame, impute, notes, doubts):
+def _usable_columns(frame, options, notes, doubts):
     """Return the features: checked, and without those that split the rows or are constant."""
     if not frame.shape[1]:
         raise TableError("There is no column left to choose from.")
     frame = _without_split_columns(frame, doubts)
-    _check_all(frame, impute)
-    n_missing = int(frame.isna().to_numpy().sum())
-    if n_missing:
-        notes.append(
-            f"filled in {n_missing} missing values: numbers by the median of their column over all "
-            "training rows of all folds together, texts by a level of their own"
-        )
+    frame = _with_levels(frame, options.levels)
+    _check_all(frame, options.levels)
+    notes += _gaps_in_words(frame, options.impute)
     return _without_constant_columns(frame, notes)
 
 
-def _check_all(frame, impute):
-    """Raise where values are missing or texts cannot be used, with all problems in one message."""
+def _gaps_in_words(frame, impute):
+    """Return what becomes of missing values, nothing where there are none."""
+    gaps = frame.isna().sum()
+    gaps = gaps[gaps > 0].sort_values(ascending=False, kind="stable")
+    if not len(gaps):
+        return []
+    if impute is not None:
+        return [
+            f"filled in {int(gaps.sum())} missing values: numbers by the median of their column "
+            "over all training rows of all folds together, texts by a level of their own"
+        ]
+    counts = listing(f"{name} ({count})" for name, count in gaps.items())
+    return [
+        f"values are missing in {counts}: a gap in a column is used as it is, as something that "
+        "the column can say"
+    ]
+
+
+def _with_levels(frame, levels):
+    """Return the frame with texts in the columns whose values the user says to be levels."""
+    chosen = [name for name in levels if name in frame.columns]  # others are left out for a reason
+    texts = {}
+    for name in chosen:
+        gap = frame[name].isna()
+        texts[name] = frame[name].astype(object).where(gap, as_texts(frame[name]))
+    return frame.assign(**texts)
+
+
+def _check_all(frame, levels):
+    """Raise where values are infinite or texts cannot be used, with all problems in one message."""
     problems = []
-    gaps = partial(check_missing, frame, impute, *FILL_OR_DROP)
-    for check in (gaps, partial(check_texts, frame)):
+    for check in (check_infinite, partial(check_texts, levels=levels)):
         try:
-            check()
+            check(frame)
         except TableError as problem:
             problems.append(problem)
     if problems:
@@ -271,6 +349,34 @@ def make_features(frame, options: ColumnOptions):
     return table.features, table.target.astype(int), table.notes
 
 
+def _with_split_names(frame, options):
+    """Return the options with names such as sex,batch taken apart, unless a column is called so."""
+
+    def split(names):
+        return [
+            part.strip()
+            for name in names
+            for part in ([name] if name in frame.columns else name.split(","))
+        ]
+
+    return replace(
+        options,
+        always_keep=split(options.always_keep),
+        adjust_for=split(options.adjust_for),
+    )
+
+
+def _check_roles(options):
+    """Raise where a column that is to be kept or adjusted for has another role as well."""
+    others = dict.fromkeys((*options.drop, *options.ids), "left out")
+    others |= {options.target: "the target", options.group: "the group"}
+    for what, names in (("kept", options.always_keep), ("adjusted for", options.adjust_for)):
+        for name in names:
+            if name in others:
+                raise TableError(f"{name!r} is {others[name]}; it cannot be {what} as well.")
+        others |= dict.fromkeys(names, "kept")
+
+
 def _check_request(frame, options):
     """Raise where a name is not a column, or where two requests contradict each other."""
     target, left_out = options.target, (*options.drop, *options.ids)
@@ -281,7 +387,14 @@ def _check_request(frame, options):
             "have its variables in rows.",
             Hint("exchange rows and columns with {}", {"transpose": True}, "read_table"),
         )
-    for name in [target, *left_out, *([] if options.group is None else [options.group])]:
+    for name in [
+        target,
+        *left_out,
+        *options.levels,
+        *options.always_keep,
+        *options.adjust_for,
+        *([] if options.group is None else [options.group]),
+    ]:
         check_column(name, frame.columns)
     if options.impute is not None and options.drop_missing:
         raise TableError(
@@ -289,6 +402,10 @@ def _check_request(frame, options):
             Hint("use {} alone", {"impute": options.impute}),
             Hint("use {} alone", {"drop_missing": True}),
         )
+    _check_roles(options)
+    both = [name for name in options.levels if name in (target, *left_out)]
+    if both:
+        raise TableError(f"{both[0]!r} is left out or the target; it cannot have levels as well.")
     if target in (*left_out, options.group):
         raise TableError(
             f"{target!r} is the target; it cannot be left out or be the group as well."
@@ -359,7 +476,7 @@ def _without_incomplete_rows(frame, notes):
         raise TableError(
             f"Every row has a missing value, most of them in {counts}.",
             leave_out(*gaps.index[:MOST_SUGGESTED]),
-            Hint("fill the values in with {} instead", {"impute": "median"}),
+            Hint("keep the rows with their gaps: do not use {}", {"drop_missing": True}),
         )
     if not complete.all():
         notes.append(f"left out {int((~complete).sum())} of {len(frame)} rows with missing values")
