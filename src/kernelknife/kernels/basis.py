@@ -32,7 +32,7 @@ GRID = 65  # points that a curve is tabulated at: a tenth of a standard deviatio
 # rows are close together and a few are far away.
 HEAVY_TAILED = 0.9
 QUANTILES = 33  # of a heavy-tailed column, that its ranks are interpolated through
-WORKING_NUMBERS = 4_000_000  # size of the array of kernel values made at a time
+WORKING_NUMBERS = 400_000  # size of the array of kernel values made at a time: it stays in cache
 SMALLEST_RANK = 1e-9  # of a row, as a share of all: six standard deviations out
 SAME_VALUE = 1e-9  # standard deviations by which values differ that differ by rounding
 SMALL_EIGENVALUE = 1e-10  # share of the largest below which a direction of the knots is rounding
