@@ -143,7 +143,7 @@ def search(
     selected = select_candidates(table)
     chosen = selected[spec.rule]
     path = next(path for path in halving.paths if chosen.candidate in path.candidates)
-    starts = halving.starts_of(path.kernel)
+    starts = halving.starts_of(path)
     setup = halving.setup_of(path.kernel)
     with progress.subtask("refit", len(path.penalties)) as refitting, limited_blas():
         found = refit(spec, setup, path, chosen, data, starts, refitting)

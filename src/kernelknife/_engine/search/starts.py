@@ -108,12 +108,16 @@ LAPLACE, SURROGATE = LaplaceConstants(), SurrogateConstants()
 
 @dataclass(frozen=True)
 class Start:
-    """Named starting weights; ``relaxes`` asks for a first descent without penalty."""
+    """Named starting weights; ``relaxes`` asks for a first descent without penalty.
+
+    A path begins at ``sparsity``, which weights that come from another path already have.
+    """
 
     name: str
     weights: np.ndarray
     relaxes: bool = True
     factorizations: int = 0  # factorizations spent on finding it
+    sparsity: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -305,8 +309,8 @@ def _starts_of_effects(problem: Problem, settings: StartSettings) -> list[Start]
 
 
 def relax(problem: Problem, solver: Solver, start: Start) -> Solution:
-    """Descend from a start with no weight penalty, loosely."""
-    return solver.with_tolerance(RELAX_TOL).solve(problem, start.weights, 0.0)
+    """Descend from a start with no weight penalty, or with its own, loosely."""
+    return solver.with_tolerance(RELAX_TOL).solve(problem, start.weights, start.sparsity)
 
 
 def solve_from(
