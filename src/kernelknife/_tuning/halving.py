@@ -27,6 +27,7 @@ from kernelknife._tuning.folds import FoldScores, SearchData, coarse, exact, sco
 from kernelknife._tuning.splits import draw_rows
 from kernelknife._utils.progress import SILENT, Progress
 from kernelknife.kernels import RBF
+from kernelknife.kernels.basis import forget_basis
 
 __all__ = ["HALVING", "Halving", "SearchPlan", "is_last_alpha", "plan_search"]
 
@@ -255,6 +256,7 @@ class Halving:
                 self._go_on(seen, i, number)
             self.scores[i] = []
         self._score(self.finalists, range(n_folds), screening=False)
+        forget_basis()
 
     def _screen(self, wanted: dict[str, list[float]], folds: Sequence[int]) -> None:
         """Follow coarse paths, and others beside them as long as that pays."""
@@ -388,14 +390,15 @@ class Halving:
     def _score(self, going: Sequence[int], folds: Sequence[int], *, screening: bool) -> None:
         """Score paths on folds in parallel, those of one kernel together.
 
-        The last kernel, which is the most general and takes longest, goes first, so that workers
-        do not wait for it in the end.
+        On every fold the last kernel, which is the most general and takes longest, goes first, so
+        that workers do not wait for it in the end. Kernels that share the functions of their
+        columns follow each other.
         """
         kernels = dict.fromkeys(self.paths[i].kernel for i in going)
         batches = [
             ([i for i in going if self.paths[i].kernel == kernel], fold)
-            for kernel in reversed(kernels)
             for fold in folds
+            for kernel in reversed(kernels)
         ]
         jobs = []
         with self._progress.child("comparing", len(batches), ordered=False) as parent:
