@@ -39,7 +39,7 @@ class _BaseKnife(KernelPredictor, ABC):
         fit_intercept: bool = True,
         feature_groups: Any = None,
         feature_costs: Any = None,
-        n_centers: int | None = None,
+        n_centers: int | str | None = "auto",
         centers: Any = "kmeans++",
         refresh_centers: bool = False,
         memory_budget: float = 2**31,
@@ -212,10 +212,12 @@ CorrelatedGroups, default=None
         pass :class:`kernelknife.CorrelatedGroups`.
     feature_costs : array-like of shape (n_features,), default=None
         Factors of the penalty on each column's weight.
-    n_centers : int, default=None
-        Build the model on so many centers instead of on all rows: memory no longer grows
-        with the square of the rows. None is the exact method where it fits. A linear kernel
-        takes at least as many as there are columns, or rows where these are fewer.
+    n_centers : int, None or "auto", default="auto"
+        Build the model on so many centers instead of on all rows: time and memory no longer grow
+        with the cube and the square of the rows. None is the exact method where it fits. "auto" is
+        the exact method up to 1,000 rows, or 3,000 for kernels that make the problem convex, and
+        300 to 500 centers beyond, as in cross-validation. A linear kernel takes at least as many as
+        there are columns, or rows where these are fewer.
     centers : {"kmeans++", "uniform", "leverage"} or array-like of shape (m, p), \
 default="kmeans++"
         How to choose the centers, or the centers themselves.
