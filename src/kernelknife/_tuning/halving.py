@@ -312,20 +312,24 @@ class Halving:
         return 0 if np.isnan(means).all() else max(int(np.nanargmax(means)) - 1, 0)
 
     def _go_on(self, path: CandidatePath, i: int, number: int) -> None:
-        """Let a path begin where the screening has been at one of its points.
+        """Let a path begin where the screening has been, at one of its points or before it.
 
-        A screening on some of the rows has not seen enough for that: with more rows, weaker
-        features are worth the same penalty.
+        What a feature gains grows with the rows. A screening on some of the rows of a fold has lost
+        features that are worth the penalty on all of them, but not at a penalty that is lower by
+        the share of its rows.
         """
         if path.by_count or self.setup_of(path.kernel).problem.convex:
             return  # these begin at the other end, or know no penalty
         for fold, seen in enumerate(self.scores[i]):
             known, begun = self._starts.get((path.kernel, fold)), seen.weights
-            if known is None or begun is None or seen.n_training_rows < len(self._splits[fold][0]):
+            if known is None or begun is None:
                 continue
-            w = begun[[min(number, begun.shape[0] - 1)]].toarray()[0]
+            share = seen.n_training_rows / len(self._splits[fold][0])
+            most = path.penalties[number] * min(share, 1.0)
+            at = int(np.searchsorted(path.penalties, most, side="right")) - 1
+            w = begun[[min(max(at, 0), begun.shape[0] - 1)]].toarray()[0]
             if w.any():
-                penalty = float(path.penalties[number])
+                penalty = float(path.penalties[max(at, 0)])
                 self._begun[i, fold] = replace(known, weights=w, sparsity=penalty)
 
     def _next_alphas(self) -> dict[str, list[float]]:
