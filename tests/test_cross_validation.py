@@ -23,6 +23,7 @@ from kernelknife import (
     knife_path,
 )
 from kernelknife._engine import follow
+from kernelknife._engine.objective import ExactProblem
 from kernelknife._tuning import halving, refit
 from kernelknife._tuning.folds import FOLD_TOL
 from kernelknife._utils.versions import HAS_CALLBACKS
@@ -487,3 +488,22 @@ def test_models_of_folds_are_those_that_the_folds_have_scored(kernel, options):
         assert (repr(model.kernel), model.alpha) == (repr(search.kernel_), search.alpha_)
     selected = np.mean([model.get_support() for model in models], axis=0)
     assert_array_equal(selected, search.selection_frequency_)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "anova"])
+def test_a_search_counts_every_factorization(kernel, monkeypatch):
+    """Those of the screening, of starts, trials and refits, and of the model of all rows."""
+    count = 0
+    for name in ("solve", "polish"):
+        method = getattr(ExactProblem, name)
+
+        def counted(self, *arguments, method=method, **options):
+            nonlocal count
+            state = method(self, *arguments, **options)
+            count += state.inner.factorizations
+            return state
+
+        monkeypatch.setattr(ExactProblem, name, counted)
+    X, y = make_skin_of_orange(80, 3, random_state=0)
+    search = KnifeClassifierCV(kernel, cv=3, sparsities=6).fit(X, y)
+    assert search.n_factorizations_ == count

@@ -193,12 +193,15 @@ class FoldScores:
         Rows that the models were fitted to; a screening round takes some of those of a fold.
     weights : sparse array of shape (n_points, n_weights) or None
         Of every point of the path, from where another path can go on.
+    n_factorizations : int
+        Those of starts, of the path and of what was refitted.
     """
 
     scores: np.ndarray
     selected: np.ndarray
     n_training_rows: int
     weights: csr_array | None = None
+    n_factorizations: int = 0
 
 
 # -- the work of one fold -------------------------------------------------------------------------
@@ -266,17 +269,26 @@ def score_paths(
                 trace = follow(here, penalties, begin=begin or following)
                 begun.append(trace.begun)
                 following = _without_penalty(trace)
-                judge = _Judge(here, data.take(test))
-                judged = [
-                    judge(solution)
+                solutions = [
+                    solution
                     for weighting in path.weightings
                     for solution in solutions_on_path(path, here, trace, weighting)
                 ]
+                judge = _Judge(here, data.take(test))
+                judged = [judge(solution) for solution in solutions]
             scores, selected = zip(*judged, strict=True)
             bits = np.packbits(selected, axis=1)
             weights = csr_array(np.array([point.w for point in trace.points]))
-            results.append(FoldScores(np.array(scores), bits, here.data.rows.shape[0], weights))
+            n_rows, spent = here.data.rows.shape[0], _factorizations(trace, solutions)
+            results.append(FoldScores(np.array(scores), bits, n_rows, weights, spent))
         return results, begun
+
+
+def _factorizations(trace: Trace, solutions: Sequence[Solution]) -> int:
+    """Return the factorizations of a path and of what was refitted beside it, each once."""
+    points = {id(point) for point in trace.points}
+    others = {id(one): one.n_factorizations for one in solutions if id(one) not in points}
+    return trace.n_factorizations + sum(others.values())
 
 
 def _without_penalty(trace: Trace) -> Start:

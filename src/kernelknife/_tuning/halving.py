@@ -183,8 +183,8 @@ class Halving:
         By path, in the order of the folds.
     finalists : list of int
         The paths that were followed to the end, among which the winner is chosen.
-    n_paths : int
-        Paths that were followed so far.
+    n_paths, n_factorizations : int
+        Paths that were followed so far, and the factorizations that they took.
     """
 
     spec: SearchSpec
@@ -194,6 +194,7 @@ class Halving:
     scores: list[list[FoldScores]] = field(default_factory=list, init=False)
     finalists: list[int] = field(default_factory=list, init=False)
     n_paths: int = field(default=0, init=False)
+    n_factorizations: int = field(default=0, init=False)
     _splits: Sequence[tuple[np.ndarray, np.ndarray]] = field(default=(), init=False, repr=False)
     _progress: Progress = field(default=SILENT, init=False, repr=False)
     _setups: dict[str, Setup] = field(default_factory=dict, init=False, repr=False)
@@ -417,6 +418,7 @@ class Halving:
             self.n_paths += len(mine)
             for i, score in zip(mine, scores, strict=True):
                 self.scores[i].append(score)
+                self.n_factorizations += score.n_factorizations
 
     def _job(self, mine: list[int], fold: int, screening: bool, progress: Progress) -> object:
         """Return the call that scores paths of one kernel on a fold, to be made by a worker."""
