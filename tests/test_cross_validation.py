@@ -23,6 +23,7 @@ from kernelknife import (
     knife_path,
 )
 from kernelknife._engine import follow
+from kernelknife._engine.objective import ExactProblem
 from kernelknife._tuning import halving, refit
 from kernelknife._tuning.folds import FOLD_TOL
 from kernelknife._utils.versions import HAS_CALLBACKS
@@ -502,3 +503,22 @@ def test_a_class_that_cannot_be_judged_is_fitted_and_said(options, rng):
     assert search.decision_function(X).shape == (len(X), 3)
     assert all((y[test] != "c").all() for _, test in search.splits_)
     assert search.nested_scores_.mean() > 0.8
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "anova"])
+def test_a_search_counts_every_factorization(kernel, monkeypatch):
+    """Those of the screening, of starts, trials and refits, and of the model of all rows."""
+    count = 0
+    for name in ("solve", "polish"):
+        method = getattr(ExactProblem, name)
+
+        def counted(self, *arguments, method=method, **options):
+            nonlocal count
+            state = method(self, *arguments, **options)
+            count += state.inner.factorizations
+            return state
+
+        monkeypatch.setattr(ExactProblem, name, counted)
+    X, y = make_skin_of_orange(80, 3, random_state=0)
+    search = KnifeClassifierCV(kernel, cv=3, sparsities=6).fit(X, y)
+    assert search.n_factorizations_ == count

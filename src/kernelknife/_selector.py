@@ -96,6 +96,8 @@ class ErrorRateSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         table = Table(spec, X, y, data)
         fit_centers(  # for its warning where memory limits the exact method
             spec.n_centers,
+            spec.kernel,
+            spec.loss,
             given=spec.gives_centers,
             in_memory=True,
             n_rows=int(np.ceil(rows_per_fit * len(X))),

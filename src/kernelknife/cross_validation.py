@@ -274,6 +274,7 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
             result.splits,
             result.n_paths,
         )
+        self.n_factorizations_ = result.n_factorizations
         bits = np.unpackbits(table.selected[:, row], axis=1, count=self.n_features_in_)
         self.selection_frequency_ = bits.mean(axis=0)
         single = self._single_estimator(
@@ -483,6 +484,8 @@ always_keep, adjust_for : as in KnifeRegressor
         folds; they are not "followed" and cannot be chosen.
     n_paths_ : int
         Paths that were followed in the folds.
+    n_factorizations_ : int
+        Factorizations of the coefficient system in all folds and on all rows.
     choices_ : dict of int
         What each rule would choose, as indices into ``cv_results_``.
 

@@ -53,7 +53,7 @@ class _BaseKnife(KernelPredictor, ABC):
         feature_costs: Any = None,
         always_keep: Any = None,
         adjust_for: Any = None,
-        n_centers: int | None = None,
+        n_centers: int | str | None = "auto",
         centers: Any = "kmeans++",
         refresh_centers: bool = False,
         memory_budget: float = 2**31,
@@ -262,10 +262,12 @@ CorrelatedGroups, default=None
         Columns that the kernel does not see, such as age, sex or batch: they have a linear part
         that nothing penalizes, beside the intercept, in all models, paths and folds. A column of
         levels is given as zeros and ones, without one of its levels.
-    n_centers : int, default=None
-        Build the model on so many centers instead of on all rows: memory no longer grows
-        with the square of the rows. None is the exact method where it fits. A linear kernel
-        takes at least as many as there are columns, or rows where these are fewer.
+    n_centers : int, None or "auto", default="auto"
+        Build the model on so many centers instead of on all rows: time and memory no longer grow
+        with the cube and the square of the rows. None is the exact method where it fits. "auto" is
+        the exact method up to 1,000 rows, or 3,000 for kernels that make the problem convex, and
+        300 to 500 centers beyond, as in cross-validation. A linear kernel takes at least as many as
+        there are columns, or rows where these are fewer.
     centers : {"kmeans++", "uniform", "leverage"} or array-like of shape (m, p), \
 default="kmeans++"
         How to choose the centers, or the centers themselves.

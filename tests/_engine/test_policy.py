@@ -78,10 +78,22 @@ def test_a_loss_of_the_other_task_is_refused():
 # -- exact or Nystrom, and how many centers -------------------------------------------------------
 
 
-def centers_of_a_fit(n_centers=None, *, given=False, in_memory=True, n_rows=100, budget=2**31):
-    return fit_centers(
-        n_centers, given=given, in_memory=in_memory, n_rows=n_rows, memory_budget=budget
-    )
+def centers_of_a_fit(
+    n_centers=None, kernel=RBF, *, given=False, in_memory=True, n_rows=100, budget=2**31
+):
+    rows = {"given": given, "in_memory": in_memory, "n_rows": n_rows}
+    return fit_centers(n_centers, kernel, SQUARED, **rows, memory_budget=budget)
+
+
+@pytest.mark.parametrize("kernel", [RBF, SIGMOID, *CONVEX], ids=repr)
+def test_a_fit_has_the_centers_of_the_model_that_cross_validation_would_fit(kernel):
+    for n_rows in (100, 2000, 10_000):
+        expected = final_centers("auto", kernel, SQUARED, n_rows)
+        assert centers_of_a_fit("auto", kernel, n_rows=n_rows) == expected
+    # The policy is made for rows in memory and for centers that are not given.
+    options = {"n_rows": 10**6}
+    for more in ({"in_memory": False}, {"given": True}):
+        assert centers_of_a_fit("auto", kernel, **options, **more) == CENTERS.without_memory
 
 
 def test_a_fit_is_exact_where_its_matrix_fits_the_memory():

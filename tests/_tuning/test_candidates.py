@@ -167,9 +167,9 @@ def test_a_screening_refits_only_where_nothing_else_selects():
     assert path_of([0.0, 1.0], ("relaxed", "equal")).screened().weightings == ("relaxed", "equal")
 
 
-def test_a_path_from_a_penalty_keeps_no_penalty_at_all():
+def test_a_path_from_a_penalty_has_none_below():
     path = path_of([0.0, 1.0, 2.0, 4.0])
-    assert_array_equal(path.from_penalty(2.0).penalties, [0.0, 2.0, 4.0])
+    assert_array_equal(path.from_penalty(2.0).penalties, [2.0, 4.0])
     assert_array_equal(path_of([1.0, 2.0, 4.0]).from_penalty(2.0).penalties, [2.0, 4.0])
     assert_array_equal(path.from_penalty(0.0).penalties, path.penalties)
 

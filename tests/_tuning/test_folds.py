@@ -119,9 +119,9 @@ def test_a_path_that_begins_where_another_did_ends_where_it_would(data):
 
 def test_a_start_from_rows_with_other_columns_is_not_taken(data):
     """In the few rows that it was found on, a column may be constant that varies in the fold."""
-    _, begin = fold(data, path_of(KnifeRegressor("rbf")))
+    _, (begin,) = fold(data, path_of(KnifeRegressor("rbf")))
     fewer = replace(begin, weights=begin.weights[1:])
-    (scores,), _ = fold(data, path_of(KnifeRegressor("rbf")), begin=fewer)
+    (scores,), _ = fold(data, path_of(KnifeRegressor("rbf")), begins=[fewer])
     (alone,), _ = fold(data, path_of(KnifeRegressor("rbf")))
     assert_array_equal(scores.scores, alone.scores)
 
@@ -170,9 +170,9 @@ def test_a_number_of_features_is_that_of_a_fit(data):
 def test_every_candidate_is_found_again_as_it_was_scored(data, kernel):
     """From another start a path may end in another minimum."""
     path = path_of(KnifeRegressor(kernel, alpha=0.3), (0.5, 2.0, 8.0, 1e4))
-    (usual,), begin = fold(data, path)
+    (usual,), (begin,) = fold(data, path)
     begin = replace(begin, weights=np.random.default_rng(1).uniform(0.01, 1.0, 9))
-    (scores,), begin = fold(data, path, begin=begin)
+    (scores,), (begin,) = fold(data, path, begins=[begin])
     assert (scores.scores != usual.scores).any() or kernel == "linear"
     for i, candidate in enumerate(path.candidates):
         setup, solution = refit_candidate(path, candidate, data, TRAIN, begin)

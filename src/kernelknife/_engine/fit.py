@@ -425,7 +425,7 @@ def find_start(setup: Setup) -> Start:
     if len(starts) == 1:
         return starts[0]
     chosen = choose_start(setup.problem, setup.spec.solver, starts)
-    return replace(chosen.start, factorizations=0)
+    return replace(chosen.start, factorizations=chosen.n_factorizations)
 
 
 def warn_not_converged(name: str, failed: Iterable[Solution]) -> None:

@@ -121,7 +121,14 @@ def needs_exact(loss: Loss, kernels: Iterable[Kernel]) -> bool:
 
 
 def fit_centers(
-    n_centers: int | None, *, given: bool, in_memory: bool, n_rows: int, memory_budget: float
+    n_centers: Any,
+    kernel: Kernel,
+    loss: Loss,
+    *,
+    given: bool,
+    in_memory: bool,
+    n_rows: int,
+    memory_budget: float,
 ) -> int | None:
     """Return how many centers a single fit has, None for the exact method.
 
@@ -129,8 +136,11 @@ def fit_centers(
 
     Parameters
     ----------
-    n_centers : int or None
-        What the user asks for.
+    n_centers : int, None or "auto"
+        What the user asks for; "auto" is what cross-validation would take for the model of all
+        rows.
+    kernel : Kernel
+    loss : Loss
     given : bool
         Whether the user gives the centers themselves.
     in_memory : bool
@@ -138,8 +148,12 @@ def fit_centers(
     memory_budget : float
         Most bytes of a kernel matrix of all rows.
     """
+    if n_centers == "auto":
+        # The policy is made for rows in memory; elsewhere there are many of them in any case.
+        n_centers = None if given or not in_memory else final_centers("auto", kernel, loss, n_rows)
     if n_centers is not None:
-        return n_centers
+        asked: int = n_centers
+        return asked
     most = min(CENTERS.without_memory, n_rows)
     if given or not in_memory:
         return most

@@ -50,7 +50,7 @@ class FitSpec:
         that are adjusted for have an unpenalized linear part and no weight.
     offset : bool
         Whether targets come with offsets, known parts of the scores, in columns behind them.
-    n_centers : int or None
+    n_centers : int, None or "auto"
     centers : str or array-like
     refresh_centers : bool
     memory_budget : float
@@ -78,7 +78,7 @@ class FitSpec:
     always_keep: Any = None
     adjust_for: Any = None
     offset: bool = False
-    n_centers: int | None = None
+    n_centers: Any = "auto"
     centers: Any = "kmeans++"
     refresh_centers: bool = False
     memory_budget: float = 2**31
@@ -143,7 +143,7 @@ class FitSpec:
                 f"{self.loss!r} has no unpenalized part but an intercept, as SVC has: choose a "
                 "smooth loss, or leave out adjust_for and offset."
             )
-        if self.n_centers is not None:
+        if self.n_centers is not None and self.n_centers != "auto":
             check_number(self.n_centers, "n_centers", low=1, integer=True)
         check_memory_budget(self.memory_budget)
 

@@ -150,9 +150,8 @@ class CandidatePath:
         return replace(self, penalties=kept, weightings=weightings)
 
     def from_penalty(self, least: float) -> "CandidatePath":
-        """Return the path without penalties below one, except for no penalty at all."""
-        kept = ~(self.penalties < least) | (self.penalties == 0.0)
-        return replace(self, penalties=self.penalties[kept])
+        """Return the path without penalties below one."""
+        return replace(self, penalties=self.penalties[~(self.penalties < least)])
 
     def refits(self, n_features: int) -> bool:
         """Whether models of ``n_features`` features are refitted where the weighting is "relaxed".

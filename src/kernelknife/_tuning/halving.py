@@ -3,8 +3,9 @@
 A screening round follows every path on some of the folds and rows, with few penalties. There the
 search for ``alpha`` goes on, by factors of ten, until the curve of every kernel has turned on both
 sides. The best paths are then followed on all folds, with all penalties but those far below the
-best of the screening: there features are many, and points cost most. Which paths go on depends on
-the scores alone, so that the answer is the same for any number of workers.
+best of the screening: there features are many, and points cost most. On a fold whose rows the
+screening has seen they begin where it has been. Which paths go on depends on the scores alone, so
+that the answer is the same for any number of workers.
 """
 
 import math
@@ -22,7 +23,7 @@ from kernelknife._tuning.candidates import (
     SearchSpec,
     penalties_of_path,
 )
-from kernelknife._tuning.folds import FoldScores, SearchData, exact, score_paths
+from kernelknife._tuning.folds import FoldScores, SearchData, coarse, exact, score_paths
 from kernelknife._tuning.splits import draw_rows
 from kernelknife._utils.progress import SILENT, Progress
 from kernelknife.kernels import RBF
@@ -48,6 +49,8 @@ class HalvingConstants:
         An alpha beyond those tried is tried only if the last step toward it gained this share of
         what the kernel gains over the worst model of its paths, and more than two standard errors
         of that gain. Where there is little noise all that matters happens in the last hundredth.
+        A path that is behind the best by two standard errors of the difference is not followed, and
+        a kernel that is so behind the second best one is tried with no other alpha.
     alpha_step, alpha_lowest, alpha_highest : float
     usual_alphas : int
         That the search for alpha tries, as a rule.
@@ -94,8 +97,8 @@ class SearchPlan:
         Rows that it looks at.
     n_folds : int
     n_screening_paths, n_final_paths : int
-        Paths of the screening, an estimate where the search for ``alpha`` may go on, and those that
-        are followed to the end; those of searches inside the folds included.
+        Paths of the screening, an estimate where the search for ``alpha`` may go on, and the most
+        that are followed to the end; those of searches inside the folds included.
     n_centers : int or None
         Of the most general kernel, or of the Gaussian where all are convex; None is the exact
         method. A screening round on some of the rows has none.
@@ -179,8 +182,8 @@ class Halving:
         By path, in the order of the folds.
     finalists : list of int
         The paths that were followed to the end, among which the winner is chosen.
-    n_paths : int
-        Paths that were followed so far.
+    n_paths, n_factorizations : int
+        Paths that were followed so far, and the factorizations that they took.
     """
 
     spec: SearchSpec
@@ -190,10 +193,13 @@ class Halving:
     scores: list[list[FoldScores]] = field(default_factory=list, init=False)
     finalists: list[int] = field(default_factory=list, init=False)
     n_paths: int = field(default=0, init=False)
+    n_factorizations: int = field(default=0, init=False)
     _splits: Sequence[tuple[np.ndarray, np.ndarray]] = field(default=(), init=False, repr=False)
     _progress: Progress = field(default=SILENT, init=False, repr=False)
     _setups: dict[str, Setup] = field(default_factory=dict, init=False, repr=False)
+    # By kernel and fold: where its first path has begun; by path and fold: where one goes on.
     _starts: dict[tuple[str, int], Start] = field(default_factory=dict, init=False, repr=False)
+    _begun: dict[tuple[int, int], Start] = field(default_factory=dict, init=False, repr=False)
 
     # -- paths ------------------------------------------------------------------------
 
@@ -245,7 +251,9 @@ class Halving:
             seen = self.paths[i]
             self.paths[i] = self.make_path(seen.kernel, seen.alpha)
             if shortens and self.scores[i]:
-                self.paths[i] = self.paths[i].from_penalty(self._penalty_before_best(seen, i))
+                number = self._point_before_best(seen, i)
+                self.paths[i] = self.paths[i].from_penalty(float(seen.penalties[number]))
+                self._go_on(seen, i, number)
             self.scores[i] = []
         self._score(self.finalists, range(n_folds), screening=False)
 
@@ -272,11 +280,19 @@ class Halving:
         Neighboring alphas of one kernel do about equally well, so that a second one of them would
         add little. Where there are fewer kernels than places, further alphas take these.
         """
-        # The sort is stable: of paths that do equally well the first goes on.
-        order = sorted(range(len(self.paths)), key=lambda i: -self._best(i))
+        order, leaders = self._in_order(), self._leaders()
+        best, *others = (leaders + [i for i in order if i not in leaders])[: HALVING.finalists]
+        return [best, *(i for i in others if not self._surely_better(best, i))]
+
+    def _in_order(self) -> list[int]:
+        """Return the paths, the best one first; of those that do equally well in their order."""
+        return sorted(range(len(self.paths)), key=lambda i: -self._best(i))
+
+    def _leaders(self) -> list[int]:
+        """Return the best path of every kernel, the best one first."""
+        order = self._in_order()
         first_of = {self.paths[i].kernel: i for i in reversed(order)}
-        leaders = [i for i in order if first_of[self.paths[i].kernel] == i]
-        return (leaders + [i for i in order if i not in leaders])[: HALVING.finalists]
+        return [i for i in order if first_of[self.paths[i].kernel] == i]
 
     def _means(self, i: int) -> np.ndarray:
         return np.asarray(np.mean([fold.scores for fold in self.scores[i]], axis=0))
@@ -289,17 +305,37 @@ class Halving:
         # Rounded, so that the order of sums does not decide between paths that do equally well.
         return float(f"{np.nanmax(mean):.9g}")
 
-    def _penalty_before_best(self, path: CandidatePath, i: int) -> float:
-        """Return the penalty of a screening before its best one: below, features are too many."""
+    def _point_before_best(self, path: CandidatePath, i: int) -> int:
+        """Return the point of a screening before its best one: below, features are too many."""
         means = self._means(i)[: len(path.penalties)]
-        if np.isnan(means).all():
-            return 0.0
-        return float(path.penalties[max(int(np.nanargmax(means)) - 1, 0)])
+        return 0 if np.isnan(means).all() else max(int(np.nanargmax(means)) - 1, 0)
+
+    def _go_on(self, path: CandidatePath, i: int, number: int) -> None:
+        """Let a path begin where the screening has been, at one of its points or before it.
+
+        What a feature gains grows with the rows. A screening on some of the rows of a fold has lost
+        features that are worth the penalty on all of them, but not at a penalty that is lower by
+        the share of its rows.
+        """
+        if path.by_count or self.setup_of(path.kernel).problem.convex:
+            return  # these begin at the other end, or know no penalty
+        for fold, seen in enumerate(self.scores[i]):
+            known, begun = self._starts.get((path.kernel, fold)), seen.weights
+            if known is None or begun is None:
+                continue
+            share = seen.n_training_rows / len(self._splits[fold][0])
+            most = path.penalties[number] * min(share, 1.0)
+            at = int(np.searchsorted(path.penalties, most, side="right")) - 1
+            w = begun[[min(max(at, 0), begun.shape[0] - 1)]].toarray()[0]
+            if w.any():
+                penalty = float(path.penalties[max(at, 0)])
+                self._begun[i, fold] = replace(known, weights=w, sparsity=penalty)
 
     def _next_alphas(self) -> dict[str, list[float]]:
         """Return the next alpha of every kernel whose curve still rises at an end."""
         wanted = {}
-        for kernel in self.spec.alphas:
+        contenders = self._contenders()
+        for kernel in contenders:
             mine = [i for i, path in enumerate(self.paths) if path.kernel == kernel]
             mine.sort(key=lambda i: self.paths[i].alpha)
             worst = min(float(np.nanmin(self._means(i), initial=np.inf)) for i in mine)
@@ -314,61 +350,92 @@ class Halving:
                 wanted[kernel] = [high]
         return wanted
 
+    def _contenders(self) -> list[str]:
+        """Return the kernels that another alpha could make one of the best."""
+        leaders = self._leaders()
+        last = leaders[: HALVING.finalists][-1]
+        far = {self.paths[i].kernel for i in leaders if self._surely_better(last, i)}
+        return [kernel for kernel in self.spec.alphas if kernel not in far]
+
     def _pays(self, i: int, others: Sequence[int], least: float) -> bool:
         """Whether a path gains more than that over others, and more than chance would."""
         second = max(others, key=self._best)
         if not np.isfinite(self._best(second)) or not self._best(i) - self._best(second) > least:
             return False  # a scoring may be NaN for everything on a path
-        at_best = [
+        gain, error = self._gain(i, second)
+        return not gain <= HALVING.sure_step * error
+
+    def _surely_better(self, i: int, other: int) -> bool:
+        """Whether a path gains so much over another one that following both is no use.
+
+        A gain that is the same in all folds is one of scores with few values, and not sure.
+        """
+        if not np.isfinite([self._best(i), self._best(other)]).all():
+            return False  # a scoring may be NaN for everything on a path
+        gain, error = self._gain(i, other)
+        return error > 0 and gain > HALVING.sure_step * error
+
+    def _gain(self, i: int, other: int) -> tuple[float, float]:
+        """Return the mean gain of a path's best over that of another one, and its error.
+
+        The error is NaN for a single fold.
+        """
+        first, second = (
             np.array([fold.scores[int(np.nanargmax(self._means(j)))] for fold in self.scores[j]])
-            for j in (i, second)
-        ]
-        gains = at_best[0] - at_best[1]
-        if len(gains) < 2:
-            return True
-        error = gains.std(ddof=1) / math.sqrt(len(gains))
-        return bool(gains.mean() > HALVING.sure_step * error)
+            for j in (i, other)
+        )
+        gains = first - second
+        error = gains.std(ddof=1) / math.sqrt(len(gains)) if len(gains) > 1 else math.nan
+        return float(gains.mean()), error
 
     # -- scores -----------------------------------------------------------------------
 
     def _score(self, going: Sequence[int], folds: Sequence[int], *, screening: bool) -> None:
         """Score paths on folds in parallel, those of one kernel together.
 
-        The last kernel, which is the most general and takes longest, goes first, so that workers
-        do not wait for it in the end.
+        On every fold the last kernel, which is the most general and takes longest, goes first, so
+        that workers do not wait for it in the end. Kernels that share the functions of their
+        columns follow each other.
         """
         kernels = dict.fromkeys(self.paths[i].kernel for i in going)
         batches = [
             ([i for i in going if self.paths[i].kernel == kernel], fold)
-            for kernel in reversed(kernels)
             for fold in folds
+            for kernel in reversed(kernels)
         ]
         jobs = []
         with self._progress.child("comparing", len(batches), ordered=False) as parent:
             for number, (mine, fold) in enumerate(batches):
                 child = parent.child("fold", len(mine), number=number)
-                jobs.append(self._job([self.paths[i] for i in mine], fold, screening, child))
+                jobs.append(self._job(mine, fold, screening, child))
             results = Parallel(n_jobs=self.spec.n_jobs)(jobs)
-        for (mine, fold), (scores, begin) in zip(batches, results, strict=True):
-            self._starts[self.paths[mine[0]].kernel, fold] = begin
+        for (mine, fold), (scores, begun) in zip(batches, results, strict=True):
+            self._starts.setdefault((self.paths[mine[0]].kernel, fold), begun[0])
+            if not screening:
+                self._begun |= {(i, fold): start for i, start in zip(mine, begun, strict=True)}
             self.n_paths += len(mine)
             for i, score in zip(mine, scores, strict=True):
                 self.scores[i].append(score)
+                self.n_factorizations += score.n_factorizations
 
-    def _job(
-        self, paths: list[CandidatePath], fold: int, screening: bool, progress: Progress
-    ) -> object:
+    def _job(self, mine: list[int], fold: int, screening: bool, progress: Progress) -> object:
         """Return the call that scores paths of one kernel on a fold, to be made by a worker."""
-        train, test = self._splits[fold]
+        (train, test), paths = self._splits[fold], [self.paths[i] for i in mine]
         # An exact number of features needs as many columns that vary.
         few = self._some_of(train, all_vary=paths[0].by_count) if screening else None
         if few is not None:
             # A model of few rows is faster without centers.
             train, paths = few, [replace(path, spec=exact(path.spec)) for path in paths]
-        begin, start_rows = self._starts.get((paths[0].kernel, fold)), None
-        if begin is None and paths[0].spec.n_centers is not None:
+        if screening:
+            paths = [replace(path, spec=coarse(path.spec)) for path in paths]
+        begins, start_rows = [self._begin_of(i, fold) for i in mine], None
+        if begins[0] is None and paths[0].spec.n_centers is not None:
             start_rows = self._some_of(train)  # as for the folds of a screening round
-        return delayed(score_paths)(paths, self.data, train, test, begin, start_rows, progress)
+        return delayed(score_paths)(paths, self.data, train, test, begins, start_rows, progress)
+
+    def _begin_of(self, i: int, fold: int) -> Start | None:
+        """Return where a path begins on a fold, None where that is not known yet."""
+        return self._begun.get((i, fold)) or self._starts.get((self.paths[i].kernel, fold))
 
     def _some_of(self, train: np.ndarray, *, all_vary: bool = False) -> np.ndarray | None:
         """Return some of many training rows; None where there are few, or these reveal nothing.
@@ -390,6 +457,7 @@ class Halving:
             varies = varies and bool(np.ptp(self.data.y[some], axis=0).all())
         return some if varies else None
 
-    def starts_of(self, kernel: str) -> list[Start | None]:
-        """Return where the paths of a kernel began in every fold."""
-        return [self._starts.get((kernel, fold)) for fold in range(len(self._splits))]
+    def starts_of(self, path: CandidatePath) -> list[Start | None]:
+        """Return where a path began in every fold."""
+        i = self.paths.index(path)
+        return [self._begin_of(i, fold) for fold in range(len(self._splits))]

@@ -57,6 +57,8 @@ class Refit:
         Its path there.
     result : FitResult
         The model, fitted to all rows.
+    n_factorizations : int
+        Those of the path and of the model.
     """
 
     candidate: Candidate
@@ -64,6 +66,7 @@ class Refit:
     setup: Setup
     trace: Trace
     result: FitResult
+    n_factorizations: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +89,8 @@ class SearchResult:
         Where the path began in every fold.
     n_paths : int
         Paths that were followed in the folds, and in those inside them.
+    n_factorizations : int
+        Those of all paths and fits.
     score_name : str
     refit : Refit
     """
@@ -98,6 +103,7 @@ class SearchResult:
     path: CandidatePath
     starts: list[Start | None]
     n_paths: int
+    n_factorizations: int
     score_name: str
     refit: Refit
 
@@ -143,16 +149,17 @@ def search(
     selected = select_candidates(table)
     chosen = selected[spec.rule]
     path = next(path for path in halving.paths if chosen.candidate in path.candidates)
-    starts = halving.starts_of(path.kernel)
+    starts = halving.starts_of(path)
     setup = halving.setup_of(path.kernel)
     with progress.subtask("refit", len(path.penalties)) as refitting, limited_blas():
         found = refit(spec, setup, path, chosen, data, starts, refitting)
     nested, n_paths = nested_scores(table, splits, spec.rule), halving.n_paths
+    spent = halving.n_factorizations + found.n_factorizations
     if inside:
-        nested, more = _search_inside(
+        nested, more, factorizations = _search_inside(
             inside, searched, codes, groups, splits, spec.n_jobs, progress
         )
-        n_paths += more
+        n_paths, spent = n_paths + more, spent + factorizations
     return SearchResult(
         rows=rows,
         splits=[(rows[train], rows[test]) for train, test in splits],
@@ -162,6 +169,7 @@ def search(
         path=path,
         starts=starts,
         n_paths=n_paths,
+        n_factorizations=spent,
         score_name=data.scoring.name,
         refit=found,
     )
@@ -247,10 +255,10 @@ def _search_inside(
     splits: Sequence[tuple[np.ndarray, np.ndarray]],
     n_jobs: int | None,
     progress: Progress,
-) -> tuple[np.ndarray, int]:
+) -> tuple[np.ndarray, int, int]:
     """Return the score of every fold of what a search of its training rows selects.
 
-    The number of paths of these searches comes with them.
+    The numbers of paths and of factorizations of these searches come with them.
     """
     with progress.child("nested", len(splits), ordered=False) as parent:
         results = Parallel(n_jobs=n_jobs)(
@@ -260,7 +268,8 @@ def _search_inside(
             )
             for number, (spec, (train, test)) in enumerate(zip(specs, splits, strict=True))
         )
-    return np.array([score for score, _ in results]), sum(n_paths for _, n_paths in results)
+    scores, paths, factorizations = zip(*results, strict=True)
+    return np.array(scores), sum(paths), sum(factorizations)
 
 
 def _search_fold(
@@ -271,14 +280,15 @@ def _search_fold(
     train: np.ndarray,
     test: np.ndarray,
     progress: Progress,
-) -> tuple[float, int]:
+) -> tuple[float, int, int]:
     """Return the score on the test rows of what a search of the training rows selects."""
     with limited_blas(), progress:
         codes = None if codes is None else codes[train]
         groups = None if groups is None else groups[train]
         found = search(spec, data.take(train), codes, groups, progress)
         result = found.refit.result
-        return score_solution(result.setup, result.solution, data.take(test)), found.n_paths
+        score = score_solution(result.setup, result.solution, data.take(test))
+        return score, found.n_paths, found.n_factorizations
 
 
 # -- the selected candidate -----------------------------------------------------------------------
@@ -315,7 +325,8 @@ def refit(
     if path.by_count:
         trace = follow(setup, progress=progress)
         result = fit(replace(setup.spec, n_centers=n_centers), _all_rows(setup, data))
-        return Refit(selected.candidate, result.solution.sparsity, setup, trace, result)
+        spent = trace.n_factorizations + result.n_factorizations
+        return Refit(selected.candidate, result.solution.sparsity, setup, trace, result, spent)
     # Where the selected model is solved anew, the tolerance of a fold will do for its path.
     tracing = setup if is_final else setup.with_spec(solver=rough(setup.spec).solver)
     if isinstance(setup.spec.start, str) and setup.spec.start == "auto" and not setup.spec.n_starts:
@@ -340,7 +351,10 @@ def refit(
         solution = _solve(candidate.weighting, final, w, model_sparsity)
     solution = replace(solution, sparsity=model_sparsity)
     result = finish(final, solution, [(trace.start, solution)])
-    return Refit(candidate, sparsity, setup, trace, result)
+    spent = trace.n_factorizations
+    if not (is_final and candidate.weighting == PENALIZED):
+        spent += solution.n_factorizations  # the solution is no point of the path
+    return Refit(candidate, sparsity, setup, trace, result, spent)
 
 
 def _settle(

@@ -1,8 +1,11 @@
 """Kernels that see every column through functions of it: sums of effects, and interactions."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
-from kernelknife._utils.arrays import Array, namespace
+from kernelknife._utils.arrays import Array, namespace, to_host
 from kernelknife._utils.checks import check_number
 from kernelknife.kernels.base import Kernel
 from kernelknife.kernels.basis import Basis, make_basis
@@ -150,3 +153,37 @@ class Anova(_Expanding):
 
     def curve(self, s: Array, k: Array) -> Array:
         return namespace(s).ones_like(s) if self.order == 2 else 1.0 + s
+
+    def hessian(self, X: Array, Z: Array, S: Array, K: Array, U: Array, A: Array) -> Any:
+        if self.order > 2:
+            return super().hessian(X, Z, S, K, U, A)
+        return _sum_of_products(X, Z, U, A)
+
+    def grouped_hessian(
+        self,
+        X: Array,
+        Z: Array,
+        S: Array,
+        K: Array,
+        U: Array,
+        A: Array,
+        first: Sequence[int] | np.ndarray,
+    ) -> np.ndarray:
+        if self.order > 2:
+            return super().grouped_hessian(X, Z, S, K, U, A, first)
+        H = _sum_of_products(X, Z, U, A)
+        return np.asarray(np.add.reduceat(np.add.reduceat(H, first, 0), first, 1))
+
+
+def _sum_of_products(X: Array, Z: Array, U: Array, A: Array) -> np.ndarray:
+    """Return ``sum_il (U A')_il (x_ij z_lj) (x_ik z_lk)``, shape (p, p).
+
+    Where the curve is constant, the sums over the rows of both sides are products of their own, so
+    that no matrix of rows by rows takes part.
+    """
+    same = Z is X and A is U
+    total = np.zeros((X.shape[1],) * 2)
+    for q in range(U.shape[1]):
+        left = to_host((X * U[:, q : q + 1]).T @ X)
+        total += left * (left if same else to_host((Z * A[:, q : q + 1]).T @ Z))
+    return total

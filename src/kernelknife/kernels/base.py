@@ -16,7 +16,10 @@ __all__ = ["Kernel"]
 SINGLE_RANGE = 1e9  # values whose squares, and sums of these, single precision can hold
 GROUPED_NUMBERS = 4_000_000  # size of the arrays that a Hessian of groups works on at a time
 # Methods that a kernel may replace by faster ones, which are right for its own profile only.
-SHORTCUTS = ("__call__", "evaluate", "jacobian", "gradient", "_scaled_slope", "_scaled_curve")
+SHORTCUTS = (
+    *("__call__", "evaluate", "jacobian", "gradient"),
+    *("hessian", "grouped_hessian", "_scaled_slope", "_scaled_curve"),
+)
 
 
 class Kernel(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no types

@@ -20,6 +20,7 @@ learned from the values that are there; where one is missing, NaN, no function i
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 
 import numpy as np
 from scipy.special import ndtri
@@ -33,10 +34,13 @@ GRID = 65  # points that a curve is tabulated at: a tenth of a standard deviatio
 # rows are close together and a few are far away.
 HEAVY_TAILED = 0.9
 QUANTILES = 33  # of a heavy-tailed column, that its ranks are interpolated through
-WORKING_NUMBERS = 4_000_000  # size of the array of kernel values made at a time
+WORKING_NUMBERS = 400_000  # size of the array of kernel values made at a time: it stays in cache
 SMALLEST_RANK = 1e-9  # of a row, as a share of all: six standard deviations out
 SAME_VALUE = 1e-9  # standard deviations by which values differ that differ by rounding
 SMALL_EIGENVALUE = 1e-10  # share of the largest below which a direction of the knots is rounding
+# The basis made last, by the rows and options that it was made of: kernels that are compared on the
+# same rows share it.
+_LAST_MADE: "dict[tuple[object, ...], Basis]" = {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,7 +231,7 @@ def _index(values: np.ndarray, x: Array) -> Array:
 def make_basis(
     Z: np.ndarray, s: np.ndarray, *, gamma: float, n_functions: int, n_knots: int
 ) -> Basis:
-    """Learn the functions of every column.
+    """Learn the functions of every column; those learned last are not learned again.
 
     Parameters
     ----------
@@ -242,7 +246,20 @@ def make_basis(
     n_knots : int
         Number of quantiles that the kernel is represented at.
     """
-    Z, share = _without_gaps(Z, s / s.sum())
+    options = (gamma, n_functions, n_knots)
+    key = (Z.shape, *(blake2b(np.ascontiguousarray(a).data).digest() for a in (Z, s)), options)
+    basis = _LAST_MADE.get(key)
+    if basis is None:
+        basis = _make_basis(Z, s / s.sum(), *options)
+        _LAST_MADE.clear()
+        _LAST_MADE[key] = basis
+    return basis
+
+
+def _make_basis(
+    Z: np.ndarray, share: np.ndarray, gamma: float, n_functions: int, n_knots: int
+) -> Basis:
+    Z, share = _without_gaps(Z, share)
     Z = _without_rounding(Z)
     ranked = np.sort(Z, axis=0)
     n_values = 1 + (ranked[1:] > ranked[:-1]).sum(axis=0)

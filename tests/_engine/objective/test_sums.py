@@ -111,3 +111,16 @@ def test_a_block_remembers_its_matrix_for_one_setting(rng):
     other = Setting(RBF(2.0), SquaredLoss(), one.setting.columns, one.v, K)
     assert other.evaluate(block, one.Z)[3] is not first[3]
     assert_allclose(mirrored(np.tril(first[3].T @ first[3])), first[3].T @ first[3])
+
+
+@pytest.mark.parametrize("loss", SMOOTH)
+def test_the_curvature_of_the_next_step_is_that_of_a_first_one(loss, rng):
+    """Of a hinge only the rows that have changed sides are added or taken away."""
+    one = Instance(rng, LOSSES[loss]())
+    remembering = Block(one.X, one.Y, one.s, 3, {})
+    for step in (0.0, 0.1, 0.5, 0.0, 20.0):
+        C, b = one.C * (1.0 - step), one.b + step
+        sums = [newton_sums(block, one.Z, one.setting, C, b) for block in (one.block, remembering)]
+        for fresh, updated in zip(*sums, strict=True):
+            updated, fresh = np.tril(np.atleast_2d(updated)), np.tril(np.atleast_2d(fresh))
+            assert_allclose(updated, fresh, atol=1e-12 * np.abs(fresh).max())

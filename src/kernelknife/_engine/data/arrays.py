@@ -24,7 +24,7 @@ from kernelknife._utils.arrays import Array, like, namespace, to_host
 
 __all__ = ["ArrayRows", "DeviceRows"]
 
-Memory: TypeAlias = WeakKeyDictionary[object, dict[int, Sums]]
+Memory: TypeAlias = WeakKeyDictionary[object, dict[object, Sums]]
 
 FEWEST_BLOCK_ROWS = 256  # below, the interpreter costs more than the arithmetic of a block
 DEVICE_BLOCK_BYTES = 2**31  # large enough to keep a GPU busy, small beside its memory

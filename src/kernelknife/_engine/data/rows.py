@@ -93,7 +93,7 @@ class Block:
     s: Array
     number: int
     # Kernel matrices that several passes ask for, by setting; they are dropped together with it.
-    memory: MutableMapping[object, dict[int, Sums]] | None = None
+    memory: MutableMapping[object, dict[object, Sums]] | None = None
 
     @property
     def n_rows(self) -> int:

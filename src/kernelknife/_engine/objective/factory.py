@@ -43,7 +43,7 @@ def build_problem(
     *,
     alpha: float,
     fit_intercept: bool,
-    n_centers: int | None,
+    n_centers: Any,
     centers: Any,
     memory_budget: float,
     seed: int,
@@ -66,6 +66,8 @@ def build_problem(
     }
     m = fit_centers(
         n_centers,
+        data.kernel,
+        data.loss,
         given=given,
         in_memory=rows.in_memory,
         n_rows=rows.shape[0],

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.linalg.blas import dsyrk
 
 from kernelknife._engine.data import Block
 from kernelknife._engine.data.columns import Columns
@@ -50,6 +51,9 @@ __all__ = [
 ]
 
 
+# Rows whose curvature has changed, as a share of those that are curved, up to which a Gram matrix
+# is updated: a row costs the same in an update and in the matrix itself.
+MOST_CHANGED = 0.7
 JITTER = 1e-14  # share of the trace that rounding may have taken from a matrix's eigenvalues
 # Curvature of the intercept, as a share of what a curved loss has, below which it is none.
 FLAT_CORNER = 1e-8
@@ -74,7 +78,7 @@ class Setting:
     def evaluate(self, block: Block, Z: Array) -> tuple[Array, Array, Array, Array]:
         """Return the block's standardized columns, the centers, the form and the kernel matrix."""
         # Several passes ask for the matrices of one setting, and only for those of the last one.
-        known: dict[int, Sums] = {}
+        known: dict[object, Sums] = {}
         if block.memory is not None:
             if self not in block.memory:
                 block.memory.clear()
@@ -121,20 +125,50 @@ def newton_sums(
     slopes = xp.concat([K.T @ G, U.T @ G], axis=0)
     curvatures = []
     for q in range(1 if loss.constant_curvature else H.shape[1]):
-        h, A, B = H[:, q], K, U
+        h = H[:, q]
+        inner = _weighted_gram(setting, block, q, K, h)
+        weighted = U * h[:, None]
+        edge = weighted.T @ K
+        bottom = xp.concat([edge, weighted.T @ U], axis=1)
+        right = xp.zeros_like(edge.T)
+        curvatures.append(xp.concat([xp.concat([inner, right], axis=1), bottom], axis=0))
+    return total, slopes, xp.stack(curvatures)
+
+
+def _weighted_gram(setting: Setting, block: Block, q: int, K: Array, h: Array) -> Array:
+    """Return the lower triangle of ``K' diag(h) K`` of a block.
+
+    The steps of one solve share the kernel matrix, and between two of them few rows of a hinge
+    change sides: only these are added to what the last step had, or taken away.
+    """
+    xp = namespace(K)
+    known = block.memory.get(setting) if block.memory is not None else None
+    here = isinstance(K, np.ndarray) and known is not None
+    before = known.get((block.number, q)) if here and known is not None else None
+    inner = None
+    if before is not None:
+        change = h - before[0]
+        more, less = np.flatnonzero(change > 0), np.flatnonzero(change < 0)
+        if len(more) + len(less) <= MOST_CHANGED * np.count_nonzero(h):
+            inner = before[1]
+            for rows, sign in ((more, 1.0), (less, -1.0)):
+                part = K[rows] * np.sqrt(np.abs(change[rows]))[:, None]
+                if len(rows):
+                    inner = dsyrk(sign, part.T, beta=1.0, c=inner, lower=1)
+    if inner is None:
+        A = K
         least, most = float(xp.min(h)), float(xp.max(h))
         if least == 0.0 < most:
             # A hinge is flat beyond the margin: those rows have no part in the curvature.
             rows = xp.nonzero(h)[0]
-            A, B, h = (xp.take(part, rows, axis=0) for part in (K, U, h))
-            least = float(xp.min(h))
-        inner = most * gram(A) if least == most else gram(A * xp.sqrt(h)[:, None])
-        weighted = B * h[:, None]
-        edge = weighted.T @ A
-        bottom = xp.concat([edge, weighted.T @ B], axis=1)
-        right = xp.zeros_like(edge.T)
-        curvatures.append(xp.concat([xp.concat([inner, right], axis=1), bottom], axis=0))
-    return total, slopes, xp.stack(curvatures)
+            A, h_of_rows = xp.take(K, rows, axis=0), xp.take(h, rows, axis=0)
+            least = float(xp.min(h_of_rows))
+        else:
+            h_of_rows = h
+        inner = most * gram(A) if least == most else gram(A * xp.sqrt(h_of_rows)[:, None])
+    if here and known is not None:
+        known[block.number, q] = (h, inner)
+    return inner
 
 
 def model_sums(

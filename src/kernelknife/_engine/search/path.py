@@ -191,6 +191,8 @@ def _follow_up(
     points: list[Solution] = []
     here = chosen.first
     second_chance = PATH.probe * problem.null_value if problem.kernel.multimodal else np.inf
+    if chosen.start.sparsity >= second_chance:
+        second_chance = np.inf  # the path that the start comes from has had it
     # The path may turn out longer than its grid.
     goes_on = extends and grid[-1] > 0
     for sparsity in [*grid, *penalties_beyond(grid[-1])] if goes_on else grid:

@@ -94,6 +94,8 @@ class SurrogateConstants:
         Weights below this share of the largest are left out.
     rows : int
         A start need not see all rows.
+    many, first_steps : int
+        Of more features than this, those that a few steps have driven out do not come back.
     """
 
     sparsities: tuple[float, ...] = (0.01, 0.1)
@@ -101,6 +103,8 @@ class SurrogateConstants:
     tol: float = 1e-2
     cut: float = 0.05
     rows: int = 1000
+    many: int = 500
+    first_steps: int = 4
 
 
 LAPLACE, SURROGATE = LaplaceConstants(), SurrogateConstants()
@@ -108,12 +112,16 @@ LAPLACE, SURROGATE = LaplaceConstants(), SurrogateConstants()
 
 @dataclass(frozen=True)
 class Start:
-    """Named starting weights; ``relaxes`` asks for a first descent without penalty."""
+    """Named starting weights; ``relaxes`` asks for a first descent without penalty.
+
+    A path begins at ``sparsity``, which weights that come from another path already have.
+    """
 
     name: str
     weights: np.ndarray
     relaxes: bool = True
     factorizations: int = 0  # factorizations spent on finding it
+    sparsity: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -191,16 +199,24 @@ def surrogate_weights(problem: Problem, seed: int | None = None) -> tuple[np.nda
     """
     surrogate = problem.subsample(SURROGATE.rows, seed, linear=True)
     solver = Eliminate(max_iter=SURROGATE.steps, tol=SURROGATE.tol, prune=False)
-    solution = solver.solve(
-        surrogate,
-        np.full(surrogate.n_weights, 0.5 / surrogate.n_weights),
-        SURROGATE.sparsities[0] * surrogate.null_value,
-    )
-    factorizations = solution.n_factorizations
-    for share in SURROGATE.sparsities[1:]:
-        solution = solver.solve(surrogate, solution, share * surrogate.null_value)
+    begun: np.ndarray | Solution = np.full(surrogate.n_weights, 0.5 / surrogate.n_weights)
+    kept, factorizations = np.arange(surrogate.n_weights), 0
+    null_value = surrogate.null_value
+    if surrogate.n_weights > SURROGATE.many:
+        # Most of many features are out after a few steps, and what each costs in every step is
+        # saved if they do not come back.
+        few_steps = replace(solver, max_iter=SURROGATE.first_steps)
+        first = few_steps.solve(surrogate, begun, SURROGATE.sparsities[0] * null_value)
+        kept, factorizations = first.w.nonzero()[0], first.n_factorizations
+        if not len(kept):
+            return None, factorizations
+        surrogate, begun = surrogate.restricted(kept), first.w[kept]
+    for share in SURROGATE.sparsities:
+        solution = solver.solve(surrogate, begun, share * null_value)
         factorizations += solution.n_factorizations
-    w = np.where(solution.w >= SURROGATE.cut * solution.w.max(), solution.w, 0.0)
+        begun = solution
+    w = np.zeros(problem.n_weights)
+    w[kept] = np.where(solution.w >= SURROGATE.cut * solution.w.max(), solution.w, 0.0)
     if not w.any():
         return None, factorizations
     return np.minimum(np.sqrt(0.5 * w / w.sum()), 1.0), factorizations
@@ -310,8 +326,8 @@ def _starts_of_effects(problem: Problem, settings: StartSettings) -> list[Start]
 
 
 def relax(problem: Problem, solver: Solver, start: Start) -> Solution:
-    """Descend from a start with no weight penalty, loosely."""
-    return solver.with_tolerance(RELAX_TOL).solve(problem, start.weights, 0.0)
+    """Descend from a start with no weight penalty, or with its own, loosely."""
+    return solver.with_tolerance(RELAX_TOL).solve(problem, start.weights, start.sparsity)
 
 
 def solve_from(

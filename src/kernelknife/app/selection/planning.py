@@ -48,10 +48,12 @@ PENALTIES = 8
 ROWS_TIMES_ROOT, LEAST_ROWS, MOST_ROWS = 10_000, 300, 1000
 SUBSTITUTE_ROWS = 300  # the time to find substitutes grows with the cube of the rows
 # Steps of a path on a fold in the screening and to the end, those of its starts, refits and scores
-# included, in units of one Gaussian step on as many rows: the geometric means over fourteen tables
-# of 60 to 3,000 rows, which differ from them by a factor of two to three in either direction.
-SCREENING_STEPS, FINAL_STEPS = 45, 110
-LEAST_SECONDS_PER_PATH = 0.03  # whatever its rows
+# included, in units of one Gaussian step on as many rows: the geometric means over seven tables of
+# 60 to 1,500 rows, which differ from them by a factor of two to three in either direction.
+SCREENING_STEPS, FINAL_STEPS = 22, 55
+LEAST_SECONDS_PER_PATH = 0.015  # whatever its rows
+# A step is repeated for this long, and its median counts: a single one of a millisecond is chance.
+MEASURED_SECONDS = 0.2
 LONG = 120  # seconds after which a quick search is recommended
 QUICK = Hint("for a first answer in about ten seconds, use {}", {"quick": True})
 
@@ -211,9 +213,12 @@ def _time_step(spec: FitSpec, X, y, n_rows: int, n_centers: int | None) -> float
             return 0.0
         w = scaled_weights(problem)
         problem.linearize(problem.solve(w))  # the first one is never like the others
-        begin = time.perf_counter()
-        problem.linearize(problem.solve(w))
-        return time.perf_counter() - begin
+        seconds: list[float] = []
+        while sum(seconds) < MEASURED_SECONDS:
+            begin = time.perf_counter()
+            problem.linearize(problem.solve(w))
+            seconds.append(time.perf_counter() - begin)
+        return float(np.median(seconds))
 
 
 def in_words(seconds: float) -> str:
