@@ -38,6 +38,7 @@ LAYERS = (
         # what a user imports
         *("estimators", "cross_validation", "path", "decomposition", "discriminant"),
         *("canonical", "canonical_path", "stability", "knockoffs", "inspection", "datasets"),
+        "survival_metrics",
     ),
     ("app", "__main__"),
 )
