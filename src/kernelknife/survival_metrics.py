@@ -19,7 +19,9 @@ __all__ = [
 ]
 
 
-def concordance(time: Any, event: Any, risk: Any, sample_weight: Any = None) -> float:
+def concordance(
+    time: Any, event: Any, risk: Any, sample_weight: Any = None, *, strata: Any = None
+) -> float:
     """Count how often of two rows the one with the higher risk has its event first (Harrell).
 
     Two rows can be compared where the one with the shorter time has had its event; of equal times,
@@ -31,6 +33,8 @@ def concordance(time: Any, event: Any, risk: Any, sample_weight: Any = None) -> 
         Observed times, whether the event was observed, and the predicted risk.
     sample_weight : array-like of shape (n_samples,), default=None
         A pair counts as much as the product of the weights of its rows.
+    strata : array-like of shape (n_samples,), default=None
+        Rows are compared with those of the same stratum only.
 
     Returns
     -------
@@ -45,7 +49,13 @@ def concordance(time: Any, event: Any, risk: Any, sample_weight: Any = None) -> 
     """
     time, event = _check_observed(time, event)
     risk, s = _check_rows(risk, len(time), "risk"), _check_weights(sample_weight, len(time))
-    return _share_of_pairs(*_count_pairs(time, event, risk, s), s)
+    codes = np.zeros(len(time)) if strata is None else np.asarray(strata)
+    counts = np.zeros((3, len(time)))
+    for code in np.unique(codes):
+        mine = codes == code
+        counts[:, mine] = _count_pairs(time[mine], event[mine], risk[mine], s[mine])
+    below, equal, pairs = counts
+    return _share_of_pairs(below, equal, pairs, s)
 
 
 def uno_concordance(

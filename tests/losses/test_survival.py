@@ -112,16 +112,22 @@ class TestInvariances:
         Y, s, f = draw(8)
         risk = CoxRisk(Y, s)
         assert risk.value(f[:, None] + 50.0) == pytest.approx(risk.value(f[:, None]), rel=1e-12)
-        ((_, times, low),) = risk.cumulative_hazards(f[:, None])
-        ((_, _, high),) = risk.cumulative_hazards(f[:, None] + 2.0)
-        np.testing.assert_allclose(low, np.exp(2.0) * high)
-        assert (np.diff(times) > 0).all()
-        assert (np.diff(low) > 0).all()
+        low, high = risk.baseline(f[:, None]), risk.baseline(f[:, None] + 2.0)
+        np.testing.assert_allclose(low.hazards, np.exp(2.0) * high.hazards)
+        assert (np.diff(low.times) > 0).all()
+        assert (np.diff(low.hazards) > 0).all()
 
 
 def test_baseline_without_scores_is_nelson_and_aalen():
     Y = np.array([[1.0, 1], [2, 0], [3, 1], [3, 1], [4, 0]])
-    ((label, times, hazard),) = CoxRisk(Y, np.ones(5)).cumulative_hazards(np.zeros((5, 1)))
-    assert label == 0.0
-    np.testing.assert_array_equal(times, [1.0, 3.0])
-    np.testing.assert_allclose(hazard, [1 / 5, 1 / 5 + 2 / 3])
+    baseline = CoxRisk(Y, np.ones(5)).baseline(np.zeros((5, 1)))
+    np.testing.assert_array_equal(baseline.times, [1.0, 3.0])
+    found = baseline.at(np.array([0.5, 1.0, 2.9, 3.0, 9.0]), stratum=0.0)
+    np.testing.assert_allclose(found, [0, 1 / 5, 1 / 5, 1 / 5 + 2 / 3, 1 / 5 + 2 / 3])
+
+
+def test_values_of_the_rows_add_up_to_the_loss():
+    Y, s, f = draw(9, n_strata=3)
+    risk = CoxRisk(Y, s)
+    assert s @ risk.values(f) == pytest.approx(risk.value(f), rel=1e-12)
+    np.testing.assert_array_equal(risk.values(f)[Y[:, 1] == 0], 0.0)
