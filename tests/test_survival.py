@@ -6,6 +6,7 @@ import pytest
 from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.model_selection import KFold
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kernelknife import (
     KnifeKnockoffs,
@@ -168,7 +169,7 @@ class TestForms:
     @pytest.mark.parametrize(
         ("fit", "message"),
         [
-            ({}, "Give the times and events either as y"),
+            ({}, "requires y to be passed"),
             ({"time": "t"}, "time= needs event= beside it"),
             ({"time": "t", "event": "e"}, "X has no names"),
             ({"time": [1.0], "event": [1.0]}, "one value per row"),
@@ -300,3 +301,27 @@ class TestCrossValidation:
         full = KnifeSurvivalCV(**options, nested="full").fit(X, y)
         np.testing.assert_array_equal(one.weights_, full.weights_)
         assert np.isfinite(full.nested_scores_).all()
+
+
+def always_observed(y):
+    """Return a target of scikit-learn's checks as times of events that are all observed."""
+    if y is None or (np.asarray(y).ndim == 2 and np.asarray(y).shape[1] > 1):
+        return y
+    times = np.real(np.asarray(y)).astype(float).ravel()
+    return np.column_stack([times - times.min(initial=0.0) + 1.0, np.ones(len(times))])
+
+
+class Observed(KnifeSurvival):
+    """Takes the targets of scikit-learn's checks, which have one column, for observed times."""
+
+    def fit(self, X, y=None, sample_weight=None):
+        return super().fit(X, always_observed(y), sample_weight)
+
+    def score(self, X, y=None, sample_weight=None):
+        return super().score(X, always_observed(y), sample_weight)
+
+
+# With Efron's ties a row of weight 2 is not two rows, in no implementation.
+@parametrize_with_checks([Observed("linear", ties="breslow")])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)

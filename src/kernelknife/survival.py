@@ -50,7 +50,12 @@ class SurvivalTable:
         if (time is None) != (event is None):
             given, missing = ("event", "time") if time is None else ("time", "event")
             raise ValueError(f"{given}= needs {missing}= beside it.")
-        if (y is None) == (time is None):
+        if y is None and time is None:
+            raise ValueError(
+                "A survival model requires y to be passed, but the target y is None: give times "
+                "and events as y, or as time= and event=."
+            )
+        if y is not None and time is not None:
             raise ValueError(
                 "Give the times and events either as y or as time= and event=: as y, a structured "
                 "array of a truth value and a number, or two columns, time and event."
@@ -234,7 +239,8 @@ class KnifeSurvival(SurvivalMethods, BaseKnife):
         See :class:`KnifeRegressor`.
     ties : {"efron", "breslow"}, default="efron"
         What is made of events at the same time: as if they came one after the other, in an order
-        that is not known, or all at once.
+        that is not known, or all at once. With "efron" a row of weight 2 is not quite two rows,
+        which would be tied with each other.
     alpha : float, default=1.0
         Penalty on the squared norm of the log hazard.
     sparsity, n_features_to_select, relax, learn_weights : as in KnifeRegressor

@@ -83,6 +83,7 @@ def test_held_out_rows_and_a_given_number_of_columns():
     ("change", "options", "message"),
     [
         ({"died": 0}, {}, "All 160 rows are censored"),
+        ({"died": np.nan}, {}, "The event died has no value in any row"),
         ({"died": 2}, {}, "neither 0 .censored. nor 1"),
         ({"days": -1.0}, {}, "is negative"),
         ({"days": "long"}, {}, "The column days holds texts"),

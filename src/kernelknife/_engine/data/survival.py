@@ -76,6 +76,8 @@ def check_survival(columns: np.ndarray, s: np.ndarray, *, for_fit: bool = True) 
     _refuse(late & (entry != FROM_THE_BEGINNING), entry, "The entry", "is not before its time")
     if not for_fit:
         return
+    if len(event) < 2:
+        raise ValueError(f"A survival model needs at least two rows, got n_samples = {len(event)}.")
     n_events = int(((event > 0) & (s > 0)).sum())
     if n_events == 0:
         raise ValueError(
@@ -116,7 +118,6 @@ def _numbers(values: Any, name: str) -> np.ndarray:
 
 def _columns_of_truth_values(y: Any) -> list[int]:
     """Return which columns of a frame hold truth values: a column says what it is by its type."""
-    dtypes = getattr(y, "dtypes", None)
-    if dtypes is None:
+    if not hasattr(y, "columns"):
         return []
-    return [j for j, dtype in enumerate(dtypes) if str(dtype).lower().startswith("bool")]
+    return [j for j, dtype in enumerate(y.dtypes) if str(dtype).lower().startswith("bool")]

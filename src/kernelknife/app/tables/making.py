@@ -120,6 +120,8 @@ def _make_table(frame, options):
         frame = _without_incomplete_rows(frame, notes)
     values = frame.pop(options.target)
     groups = None if options.group is None else group_labels(frame, options.group)
+    if options.event is not None and options.event not in frame:
+        raise TableError(f"The event {options.event} has no value in any row: name another column.")
     events = None if options.event is None else frame.pop(options.event)
     doubts: list[str] = []
     frame = frame.drop(columns=[options.group] if options.group is not None else [])
