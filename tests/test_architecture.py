@@ -38,6 +38,9 @@ LAYERS = (
         # what a user imports
         *("estimators", "cross_validation", "path", "decomposition", "discriminant"),
         *("canonical", "canonical_path", "stability", "knockoffs", "inspection", "datasets"),
+        "survival",
+        "survival_cv",
+        "survival_metrics",
     ),
     ("app", "__main__"),
 )
@@ -58,6 +61,7 @@ FACTORIES = {"_engine.data.opening"}
 # scorer that scikit-learn or a user has written, or follow its protocols.
 SEE_ESTIMATORS = {
     "_engine.spec.FitSpec.from_estimator",
+    "_engine.policy.task_of",
     "_tuning.candidates.SearchSpec.from_estimator",
     "_tuning.folds.Scoring.checked",
     "_tuning.folds.Unweighted.__call__",

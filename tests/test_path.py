@@ -193,7 +193,7 @@ def test_progress_is_shown_when_asked(sinusoid, capfd, callbacks):
         ({"sparsities": [-1.0, 0.5]}, ValueError, ">= 0"),
         ({"updates_per_point": 0}, ValueError, "updates_per_point"),
         ({"sparsity": 1.0}, TypeError, "takes no sparsity"),
-        ({"task": "clustering"}, ValueError, "'regression' or 'classification'"),
+        ({"task": "clustering"}, ValueError, "'classification', 'survival'"),
         ({"kernel": "gauss"}, ValueError, "Unknown kernel"),
     ],
 )

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from kernelknife.knockoffs import KnifeKnockoffs
     from kernelknife.path import PathResult, knife_path
     from kernelknife.stability import KnifeStability
+    from kernelknife.survival import KnifeSurvival
+    from kernelknife.survival_cv import KnifeSurvivalCV
 
 __version__ = "0.1.0.dev0"
 
@@ -38,6 +40,8 @@ __all__ = [
     "KnifeRegressor",
     "KnifeRegressorCV",
     "KnifeStability",
+    "KnifeSurvival",
+    "KnifeSurvivalCV",
     "PathResult",
     "__version__",
     "explore_table",
@@ -69,6 +73,8 @@ _HOMES = {
     "KnifeRegressor": "estimators",
     "KnifeRegressorCV": "cross_validation",
     "KnifeStability": "stability",
+    "KnifeSurvival": "survival",
+    "KnifeSurvivalCV": "survival_cv",
     "PathResult": "path",
     "knife_cca_path": "canonical",
     "knife_discriminant_path": "discriminant",

@@ -28,7 +28,8 @@ from kernelknife._engine.data import (
     open_rows_to_predict,
 )
 from kernelknife._engine.data.opening import weigh_classes
-from kernelknife._engine.policy import default_loss
+from kernelknife._engine.data.survival import check_survival, survival_columns
+from kernelknife._engine.policy import default_loss, task_of
 from kernelknife._engine.solvers import Solution
 from kernelknife._tuning.calibration import Calibration
 from kernelknife._utils.checks import FLOATS, explained_texts, make_dense
@@ -113,6 +114,10 @@ def open_rows_of(estimator: Any, X: Any, y: Any = None, sample_weight: Any = Non
 def check_arrays(estimator: Any, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return a table in memory and its target as arrays, in scikit-learn's way."""
     numeric = not is_classifier(estimator)
+    if task_of(estimator) == "survival":
+        # Whatever is wrong with times and events is said by those who know what they are.
+        y = survival_columns(y)
+        check_survival(y, np.ones(len(y)))
     X = make_dense(X, estimator.memory_budget)
     with explained_texts(X):
         return validate_data(
@@ -131,9 +136,8 @@ def check_arrays(estimator: Any, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray
 
 def _loss_or_name(estimator: Any) -> Any:
     """Return the loss of an estimator, or what stands for it where a fit will refuse it."""
-    task = "classification" if is_classifier(estimator) else "regression"
     try:
-        return default_loss(estimator.loss, task)
+        return default_loss(estimator.loss, task_of(estimator))
     except (TypeError, ValueError):
         return estimator.loss
 

@@ -14,7 +14,7 @@ from kernelknife._engine.data import TrainingData, refuse_lazy_rows
 from kernelknife._engine.policy import fit_centers, infer_task
 from kernelknife._utils.messages import warn
 from kernelknife._utils.versions import CallbackSupportMixin
-from kernelknife.estimators import KnifeClassifier, KnifeRegressor
+from kernelknife.survival import ESTIMATORS
 
 __all__ = [
     "ErrorRateSelector",
@@ -118,12 +118,11 @@ class ErrorRateSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         if self.estimator is None:
             if y is None:
                 raise ValueError("A selection requires y to be passed, but the target y is None.")
-            kind = KnifeRegressor if infer_task(y) == "regression" else KnifeClassifier
-            return kind(kernel=kernel, tol=tol)
-        if not isinstance(self.estimator, KnifeRegressor | KnifeClassifier):
+            return ESTIMATORS[infer_task(y)](kernel=kernel, tol=tol)
+        if not isinstance(self.estimator, tuple(ESTIMATORS.values())):
             raise TypeError(
-                "estimator must be a KnifeRegressor, a KnifeClassifier or None, got "
-                f"{type(self.estimator).__name__}. Of a cross-validated estimator pass its "
+                "estimator must be a KnifeRegressor, a KnifeClassifier, a KnifeSurvival or None, "
+                f"got {type(self.estimator).__name__}. Of a cross-validated estimator pass its "
                 "best_estimator_."
             )
         return clone(self.estimator)

@@ -57,7 +57,7 @@ from kernelknife.estimators import (
 from kernelknife.inspection.substitutes import Substitutes, fold_of_rows
 from kernelknife.path import PathResult
 
-__all__ = ["KnifeClassifierCV", "KnifeRegressorCV", "models_of_folds"]
+__all__ = ["BaseKnifeCV", "KnifeClassifierCV", "KnifeRegressorCV", "models_of_folds"]
 
 
 def models_of_folds(search: Any, X: np.ndarray, y: np.ndarray, n_jobs: Any = None) -> list:
@@ -102,8 +102,8 @@ def _scored_candidate(single: Any, setup: Setup, solution: Solution, model: Mode
     return scored_at(copy(single).set_params(**options), setup, solution, model)
 
 
-class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEstimator):
-    """What both cross-validated estimators share."""
+class BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEstimator):
+    """What the cross-validated estimators share."""
 
     def __init__(
         self,
@@ -179,6 +179,10 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
     def _class_codes(self, y):
         """Return the codes of the classes, None for numbers; sets ``classes_``."""
 
+    def _find_scoring(self):
+        """Return what a scorer is made of."""
+        return self.scoring
+
     def _single_estimator(self, **changes: Any) -> Any:
         """Return the single estimator that a candidate is an instance of, not fitted."""
         shared = set(self._single().get_params(deep=False)) & set(self.get_params(deep=False))
@@ -253,7 +257,9 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         s = check_sample_weight(sample_weight, len(X))
         template = self._single_estimator(kernel=spec.fit.kernel)
         as_estimator = partial(_scored_candidate, template)
-        scoring = Scoring.checked(self.scoring, self._default_scoring, template, as_estimator, y, s)
+        scoring = Scoring.checked(
+            self._find_scoring(), self._default_scoring, template, as_estimator, y, s
+        )
         return SearchData(X, y, s, scoring, getattr(self, "feature_names_in_", None))
 
     def _set_fitted(self, result: SearchResult, seed: int | None) -> None:
@@ -370,7 +376,7 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         )
 
 
-class KnifeRegressorCV(RegressorMixin, _BaseKnifeCV):
+class KnifeRegressorCV(RegressorMixin, BaseKnifeCV):
     """:class:`KnifeRegressor` with kernel and penalties chosen by cross-validation.
 
     Parameters
@@ -528,7 +534,7 @@ always_keep, adjust_for : as in KnifeRegressor
         return tags
 
 
-class KnifeClassifierCV(ClassifierMixin, _BaseKnifeCV):
+class KnifeClassifierCV(ClassifierMixin, BaseKnifeCV):
     """:class:`KnifeClassifier` with kernel and penalties chosen by cross-validation.
 
     Parameters

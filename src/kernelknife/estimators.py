@@ -25,11 +25,11 @@ from kernelknife._utils.threads import limited_blas
 from kernelknife._utils.versions import with_callbacks
 from kernelknife.inspection.substitutes import Substitutes, find_substitutes
 
-__all__ = ["KnifeClassifier", "KnifeRegressor"]
+__all__ = ["BaseKnife", "KnifeClassifier", "KnifeRegressor"]
 
 
-class _BaseKnife(KernelPredictor, ABC):
-    """What regression and classification share."""
+class BaseKnife(KernelPredictor, ABC):
+    """What the estimators of every kind of target share."""
 
     def __init__(
         self,
@@ -193,7 +193,7 @@ class _BaseKnife(KernelPredictor, ABC):
         )
 
 
-class KnifeRegressor(RegressorMixin, _BaseKnife):
+class KnifeRegressor(RegressorMixin, BaseKnife):
     """Kernel regression that finds which features matter.
 
     A weight between 0 and 1 sits on every feature inside a kernel and is learned together
@@ -355,7 +355,7 @@ default="kmeans++"
         return tags
 
 
-class KnifeClassifier(ClassifierMixin, _BaseKnife):
+class KnifeClassifier(ClassifierMixin, BaseKnife):
     """Kernel classification that finds which features matter.
 
     A weight between 0 and 1 sits on every feature inside a kernel and is learned together

@@ -46,7 +46,7 @@ class KnifeKnockoffs(ErrorRateSelector):
 
     Parameters
     ----------
-    estimator : KnifeRegressor or KnifeClassifier, default=None
+    estimator : KnifeRegressor, KnifeClassifier or KnifeSurvival, default=None
         Whose path is followed. None takes one by the target, with the additive kernel: many
         separate effects are what this method is made for.
     fdr : float, default=0.1
@@ -95,7 +95,7 @@ class KnifeKnockoffs(ErrorRateSelector):
         not more than twice as many rows as columns, or a column follows from others.
     explanation_ : str
         What is selected, and if nothing is, why.
-    task_ : {"regression", "classification"}
+    task_ : {"regression", "classification", "survival"}
         How the target was interpreted.
     n_features_in_ : int
         Number of columns that ``fit`` saw.

@@ -21,8 +21,9 @@ from kernelknife._utils.messages import import_optional
 from kernelknife._utils.progress import root_progress
 from kernelknife._utils.threads import limited_blas
 from kernelknife._utils.versions import with_callbacks
-from kernelknife.estimators import KnifeClassifier, KnifeRegressor
 from kernelknife.inspection.substitutes import find_substitutes, rank_relevance
+from kernelknife.losses import check_loss
+from kernelknife.survival import ESTIMATORS
 
 __all__ = ["PathResult", "check_sparsities", "knife_path"]
 
@@ -61,7 +62,7 @@ class PathResult:
     searched_products : dict
         In how many rows products of 2 and of 3 columns were searched for pure interactions, 0 where
         there are too many columns; empty for convex kernels and for a ``start`` of your own.
-    task : {"regression", "classification"}
+    task : {"regression", "classification", "survival"}
         What the path took the target for.
 
     Examples
@@ -146,7 +147,7 @@ class PathResult:
 
         Returns
         -------
-        KnifeRegressor or KnifeClassifier
+        KnifeRegressor, KnifeClassifier or KnifeSurvival
             Ready to predict.
         """
         return self._fitted(self._setup, self._point(i), self.start)
@@ -183,7 +184,7 @@ class PathResult:
 
         Parameters
         ----------
-        i : int, KnifeRegressor or KnifeClassifier
+        i : int, KnifeRegressor, KnifeClassifier or KnifeSurvival
             Index of a point; negative ones count from the end. Or a model of this path, such as
             ``at(n_features=3)``.
         n_candidates, folds, random_state : as in KnifeRegressor.substitutes
@@ -220,7 +221,7 @@ class PathResult:
 
         Returns
         -------
-        KnifeRegressor or KnifeClassifier
+        KnifeRegressor, KnifeClassifier or KnifeSurvival
             Ready to predict.
         """
         if (n_features is None) == (sparsity is None):
@@ -316,11 +317,13 @@ def knife_path(
     X : array-like of shape (n_samples, n_features)
         Training rows.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        Target of every row, numbers or classes.
+        Target of every row, numbers or classes; or times and events as for
+        :class:`KnifeSurvival`.
     kernel : str or Kernel, default="rbf"
         See :class:`KnifeRegressor`.
     loss : str or Loss, default=None
-        None is the squared loss for numbers and the squared hinge for classes.
+        None is the squared loss for numbers, the squared hinge for classes and the partial
+        likelihood for times until an event.
     alpha : float, default=1.0
         Penalty on the squared norm of the model, the same along the path.
     sparsities : int or array-like, default=50
@@ -332,13 +335,15 @@ def knife_path(
         to ``tol``.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows in the loss.
-    task : {"regression", "classification"}, default=None
+    task : {"regression", "classification", "survival"}, default=None
         None takes it from the loss, else from ``y``: texts, truth values and at most ten
-        different whole numbers are classes. ``PathResult.task`` holds which was inferred.
+        different whole numbers are classes, and a structured array holds times until an event.
+        ``PathResult.task`` holds which was inferred.
     callbacks : sequence of callbacks, default=()
         For example ``[sklearn.callback.ProgressBar()]``.
     **options
-        Further parameters of :class:`KnifeRegressor` or :class:`KnifeClassifier`.
+        Further parameters of :class:`KnifeRegressor`, :class:`KnifeClassifier` or
+        :class:`KnifeSurvival`.
 
     Returns
     -------
@@ -362,10 +367,12 @@ def knife_path(
     grid = check_sparsities(sparsities)
     if updates_per_point is not None:
         check_number(updates_per_point, "updates_per_point", low=1, integer=True)
-    kind = KnifeRegressor if _find_task(task, loss, y) == "regression" else KnifeClassifier
-    if loss is not None:
+    task = _find_task(task, loss, y)
+    if task == "survival":
+        options |= _survival_options(loss)
+    elif loss is not None:
         options["loss"] = loss
-    model = kind(kernel=kernel, alpha=alpha, **options)
+    model = ESTIMATORS[task](kernel=kernel, alpha=alpha, **options)
     if callbacks:
         model.set_callbacks(*callbacks)
     return _run(model, X, y, sample_weight, grid, updates_per_point)
@@ -387,8 +394,9 @@ def _run(model, X, y, sample_weight, grid, updates_per_point):
 def _find_task(task, loss, y):
     """Regression or classification: from the word, else the loss, else the target."""
     if task is not None:
-        if task not in ("regression", "classification"):
-            raise ValueError(f"task must be 'regression' or 'classification', got {task!r}.")
+        if task not in ESTIMATORS:
+            known = ", ".join(repr(name) for name in ESTIMATORS)
+            raise ValueError(f"task must be one of {known}, got {task!r}.")
         return task
     task = task_of_loss(loss)
     if task is not None:
@@ -396,3 +404,8 @@ def _find_task(task, loss, y):
     if isinstance(y, str) or is_dask(y):
         raise ValueError("Pass task='regression' or task='classification': y is not looked at.")
     return infer_task(to_host(y) if is_foreign(y) else y)
+
+
+def _survival_options(loss):
+    """Return what a loss for times until an event means for the estimator, which names its ties."""
+    return {} if loss is None else {"ties": check_loss(loss, "survival").ties}

@@ -41,7 +41,7 @@ class KnifeStability(ErrorRateSelector):
 
     Parameters
     ----------
-    estimator : KnifeRegressor or KnifeClassifier, default=None
+    estimator : KnifeRegressor, KnifeClassifier or KnifeSurvival, default=None
         Whose path is followed. None takes one by the target, with the Gaussian kernel.
     max_false : float, default=1.0
         Largest expected number of false features among the selected ones.
@@ -97,7 +97,7 @@ class KnifeStability(ErrorRateSelector):
         each other.
     support_ : ndarray of bool of shape (n_features,)
         Which features are selected.
-    task_ : {"regression", "classification"}
+    task_ : {"regression", "classification", "survival"}
         How the target was interpreted.
     n_features_in_ : int
         Number of columns that ``fit`` saw.
@@ -174,7 +174,8 @@ class KnifeStability(ErrorRateSelector):
         X : array-like of shape (n_samples, n_features)
             Training rows.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Both half-samples of a pair get rows of every class.
+            Both half-samples of a pair get rows of every class. Or times and events as for
+            :class:`KnifeSurvival`: both get half of the events.
         groups : array-like of shape (n_samples,), default=None
             Rows of one group, such as the samples of one patient, stay in one half-sample.
 
@@ -271,6 +272,8 @@ class KnifeStability(ErrorRateSelector):
                 f"n_samples = {n}: too few to learn anything from half of them."
             )
         classes, strata = [], None
+        if table.spec.task == "survival":
+            strata = (table.y[:, 1] > 0).astype(int)  # both half-samples get half of the events
         if table.spec.task == "classification":
             values, strata = np.unique(table.y, return_inverse=True)
             classes, counts = values.tolist(), np.bincount(strata)
@@ -289,7 +292,7 @@ class KnifeStability(ErrorRateSelector):
                 )
         rng = np.random.default_rng(draw_seed(self.random_state) or 0)
         half_samples = draw_half_samples(n, self.n_pairs, rng, strata, groups)
-        if strata is not None and groups is not None:
+        if strata is not None and classes and groups is not None:
             for rows in half_samples:
                 lost = np.setdiff1d(strata, strata[rows])
                 if len(lost):

@@ -40,6 +40,7 @@ from kernelknife._engine.solvers import Outcome, Solution, Solver
 from kernelknife._engine.spec import FitSpec
 from kernelknife._utils.messages import warn
 from kernelknife._utils.progress import SILENT, Progress
+from kernelknife.losses import CoxLoss
 
 __all__ = [
     "FitResult",
@@ -297,6 +298,8 @@ def finish(
     C, b, accurate = final_coefficients(problem, loss, solution)
     objective = problem.value(solution.w, C, b, solution.sparsity, loss)
     model = build_model(setup.data, problem, setup.center_rows, solution.w, C, b)
+    if isinstance(loss, CoxLoss):
+        model = model.with_baseline(loss, setup.data.rows)
     if setup.spec.kernel.order:
         model = model.with_moments(setup.data.rows)
     return FitResult(setup, solution, model, objective, accurate, starts or [])

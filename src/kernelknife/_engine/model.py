@@ -14,6 +14,7 @@ from kernelknife._engine.solvers import Solution
 from kernelknife._utils.arrays import Array, like, namespace
 from kernelknife.kernels import Kernel
 from kernelknife.losses import Loss
+from kernelknife.losses.survival import Baseline, CoxLoss
 
 __all__ = ["Model", "build_model", "final_coefficients"]
 
@@ -40,6 +41,8 @@ class Model:
     moments : EffectMoments or None
         Of the effects over the training rows; None for a kernel without effects, for a model that
         only predicts, and where the effects are too many to be measured.
+    baseline : Baseline or None
+        The hazard of a score of zero, for a model of survival times that does not only rank.
     adjusted : Columns or None
         The columns that are adjusted for: a linear part that nothing penalizes.
     adjusted_coef : ndarray of shape (q, k) or None
@@ -54,6 +57,7 @@ class Model:
     intercept: np.ndarray
     targets: TargetEncoder
     moments: EffectMoments | None = None
+    baseline: Baseline | None = None
     adjusted: Columns | None = None
     adjusted_coef: np.ndarray | None = None
 
@@ -79,6 +83,18 @@ class Model:
             rows, self.kernel, self.columns, self.v, self.vectors, self.coef, self.intercept
         )
         return replace(self, moments=moments)
+
+    def with_baseline(self, loss: CoxLoss, rows: Rows) -> "Model":
+        """Return the model with the baseline hazard of its training rows.
+
+        The loss leaves the level of the scores open. Here their mean over these rows is zero.
+        """
+        sample, _ = rows.load()
+        s = np.asarray(sample.s, dtype=float)
+        scores = self._of_block(rows.names, _same, sample.X)
+        level = np.average(scores, axis=0, weights=s)
+        baseline = loss.bind(np.asarray(sample.y, dtype=float), s).baseline(scores - level)
+        return replace(self, intercept=self.intercept - level, baseline=baseline)
 
     def scores(self, rows: Rows) -> Array:
         """Return the scores of rows of any kind, shape (n, k), in their own kind of array."""

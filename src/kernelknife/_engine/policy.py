@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.utils import get_tags
 
+from kernelknife._engine.data.survival import looks_like_survival
 from kernelknife._utils.checks import check_number
 from kernelknife._utils.messages import number, warn
 from kernelknife.kernels import Kernel
-from kernelknife.losses import LOSSES, Loss, check_loss
+from kernelknife.losses import COUPLED_LOSSES, LOSSES, Loss, check_loss
 
 __all__ = [
     "CENTERS",
@@ -31,21 +33,32 @@ __all__ = [
     "quick_centers",
     "rows_to_search",
     "search_centers",
+    "task_of",
+    "task_of_loss",
     "unjudged_classes",
 ]
 
-# -- classification or regression, and the loss ---------------------------------------------------
+# -- the task, and the loss ----------------------------------------------------------------------
 
 FEW_CLASSES = 10  # whole numbers with more distinct values are taken for a number
-DEFAULT_LOSSES = {"regression": "squared", "classification": "squared_hinge"}
+DEFAULT_LOSSES = {
+    "regression": "squared",
+    "classification": "squared_hinge",
+    "survival": "cox",
+}
+# What an estimator's tags call it in scikit-learn, by the task.
+KINDS = {"classifier": "classification", "survival": "survival"}
 
 
 def infer_task(y: Any) -> str:
-    """Return "classification" or "regression", judged by the target alone.
+    """Return "classification", "regression" or "survival", judged by the target alone.
 
+    A structured array of a truth value and a number, as in scikit-survival, holds survival times.
     Texts and truth values are classes. Whole numbers are classes where there are at most ten
     different ones, and one column of them. Everything else is a number.
     """
+    if looks_like_survival(y):
+        return "survival"
     y = np.asarray(y)
     if y.ndim == 2 and y.shape[1] > 1:
         return "regression"
@@ -56,11 +69,17 @@ def infer_task(y: Any) -> str:
     return "classification" if whole and len(np.unique(y)) <= FEW_CLASSES else "regression"
 
 
+def task_of(estimator: Any) -> str:
+    """Return the task of an estimator."""
+    return KINDS.get(get_tags(estimator).estimator_type, "regression")
+
+
 def task_of_loss(loss: Any) -> str | None:
     """Return the task of a loss by name or object, None where the name is unknown."""
     if isinstance(loss, Loss):
         return loss.task
-    return LOSSES[loss].task if isinstance(loss, str) and loss in LOSSES else None
+    known = LOSSES | COUPLED_LOSSES
+    return known[loss].task if isinstance(loss, str) and loss in known else None
 
 
 def default_loss(loss: Any, task: str) -> Loss:

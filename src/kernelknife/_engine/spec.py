@@ -9,10 +9,9 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
 
 from kernelknife._engine.data.columns import MISSING
-from kernelknife._engine.policy import check_memory_budget, default_loss
+from kernelknife._engine.policy import check_memory_budget, default_loss, task_of
 from kernelknife._engine.solvers import SOLVERS, Solver
 from kernelknife._utils.checks import check_number, draw_seed
 from kernelknife.kernels import Kernel, check_kernel
@@ -100,8 +99,7 @@ class FitSpec:
         if "kernel" not in fixed:
             options["kernel"] = check_kernel(estimator.kernel)
         if "loss" not in fixed:
-            task = "classification" if is_classifier(estimator) else "regression"
-            options["loss"] = default_loss(getattr(estimator, "loss", None), task)
+            options["loss"] = default_loss(getattr(estimator, "loss", None), task_of(estimator))
         if "solver" not in fixed:
             options["solver"] = make_solver(estimator.solver, estimator.tol, estimator.max_iter)
         if "seed" not in fixed:
@@ -132,8 +130,8 @@ class FitSpec:
             raise ValueError(
                 f"Unknown missing {self.missing!r}. Known names: {', '.join(MISSING)}."
             )
-        if self.class_weight is not None and self.task == "regression":
-            raise ValueError("class_weight is for classifiers: a regression has no classes.")
+        if self.class_weight is not None and self.task != "classification":
+            raise ValueError(f"class_weight is for classifiers: a {self.task} has no classes.")
         if not self.fit_intercept and self.loss.surrogate is not None:
             raise ValueError(
                 f"{self.loss!r} needs fit_intercept=True: SVC always fits an intercept."
@@ -149,7 +147,7 @@ class FitSpec:
 
     @property
     def task(self) -> str:
-        """Either "regression" or "classification"."""
+        """One of "regression", "classification" and "survival"."""
         return self.loss.task
 
     @property

@@ -211,7 +211,10 @@ def _residuals(setup: Setup, trace: Trace, y: np.ndarray) -> np.ndarray:
     few = np.flatnonzero(counts <= COLUMNS_PER_ROW * len(y))
     point = trace.points[few[0] if len(few) else -1]
     scores = finish(setup, point).model.scores(setup.data.rows)
-    residuals: np.ndarray = setup.data.targets(y) - scores
+    targets, loss = setup.data.targets(y), setup.spec.loss
+    if loss.couples_rows:
+        return np.asarray(-loss.bind(targets, np.ones(len(y)), 1).slope(scores))
+    residuals: np.ndarray = targets - scores
     return residuals
 
 

@@ -36,6 +36,7 @@ from kernelknife._tuning.candidates import (
 from kernelknife._utils.messages import warn
 from kernelknife._utils.progress import SILENT, Progress
 from kernelknife._utils.threads import limited_blas
+from kernelknife.losses import CoxLoss
 
 __all__ = [
     "FOLD_TOL",
@@ -72,7 +73,8 @@ class Scoring:
         For pictures and reports.
     scorer : callable or None
         ``scorer(estimator, X, y)``, perhaps with ``sample_weight``. None is the accuracy for
-        classes and the negative mean squared error for numbers, which take a thousandth of a second
+        classes, the negative mean squared error for numbers and the cross-validated partial
+        likelihood for times until an event. These take a thousandth of a second
         less than a scorer of scikit-learn: as long as everything else, for tables of a hundred
         rows.
     as_estimator : callable
@@ -381,6 +383,7 @@ class _Judge:
         self.rows = ArrayRows(take_both(data.columns, data.adjusted, test.X))
         columns, adjusted = as_taken(data.columns, data.adjusted)
         self.seen = replace(setup, data=replace(data, columns=columns, adjusted=adjusted))
+        self.coupled = _CoupledScore(setup, test) if setup.spec.loss.couples_rows else None
         # With the solution itself, so that no other one can have its identity.
         self.known: dict[int, tuple[Solution, float, np.ndarray]] = {}
 
@@ -396,11 +399,39 @@ class _Judge:
         if scoring.scorer is not None:
             weighted = {} if (s == 1).all() else {"sample_weight": s}
             model = model_at(self.setup, solution)
+            if isinstance(self.setup.spec.loss, CoxLoss):
+                model = model.with_baseline(self.setup.spec.loss, self.setup.data.rows)
             estimator = scoring.as_estimator(self.setup, solution, model)
             return scoring.scorer(estimator, self.test.X, y, **weighted)
         model = model_at(self.seen, solution)
+        if self.coupled is not None:
+            return self.coupled(model, self.rows)
         predicted = model.predict(self.rows)
         if model.targets.classes is not None:
             return float(np.average(predicted == y, weights=s))
         squares = (predicted - y) ** 2
         return -float(np.average(squares, weights=s, axis=0).mean())
+
+
+class _CoupledScore:
+    """What test rows add to a loss that couples rows, per test row and with a minus sign.
+
+    Their own loss would compare them with each other alone. Instead the loss of the training rows
+    is taken from that of all rows, at the same scores. For the partial likelihood this is the
+    cross-validation of Verweij and van Houwelingen (1993).
+    """
+
+    def __init__(self, setup: Setup, test: SearchData):
+        data, loss = setup.data, setup.spec.loss
+        sample, _ = data.rows.load()
+        self.train = ArrayRows(take_both(data.columns, data.adjusted, sample.X))
+        Y, s = np.asarray(sample.y, dtype=float), np.asarray(sample.s, dtype=float)
+        n_outputs, weights = data.targets.n_outputs, np.concatenate([s, test.sample_weight])
+        self.before = loss.bind(Y, s, n_outputs)
+        self.after = loss.bind(np.vstack([Y, data.targets(test.y)]), weights, n_outputs)
+        self.weight = float(test.sample_weight.sum())
+
+    def __call__(self, model: Model, test: ArrayRows) -> float:
+        scores = model.scores(self.train)
+        both = np.vstack([scores, model.scores(test)])
+        return (self.before.value(scores) - self.after.value(both)) / self.weight

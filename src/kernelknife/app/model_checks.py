@@ -14,12 +14,12 @@ from kernelknife._engine.effects import list_effects
 from kernelknife._tuning.calibration import CALIBRATIONS, Calibration
 from kernelknife.app.tables import TableEncoder
 from kernelknife.app.tables.dates import PARTS
-from kernelknife.estimators import KnifeClassifier, KnifeRegressor
+from kernelknife.estimators import KnifeClassifier
 from kernelknife.kernels import Kernel
+from kernelknife.survival import ESTIMATORS as TASKS
 
 __all__ = ["check_content"]
 
-TASKS = {"regression": KnifeRegressor, "classification": KnifeClassifier}
 ROOM = 1e3  # standard deviations: predictions are tried this far out
 
 
@@ -133,6 +133,7 @@ def check_estimator(estimator, n_features) -> None:
     _check_targets(model.targets, isinstance(estimator, KnifeClassifier))
     _check_moments(model)
     _check_calibration(estimator, k)
+    _check_baseline(estimator, model.baseline)
     for name, own in (
         ("support_vectors_rows_", model.support),
         ("support_vectors_", model.vectors),
@@ -142,6 +143,32 @@ def check_estimator(estimator, n_features) -> None:
         _require(np.array_equal(getattr(estimator, name), own), f"{name} is not that of the model")
     names = getattr(estimator, "feature_names_in_", None)
     _require(names is None or len(names) == n_features, "there are other names than columns")
+
+
+def _check_baseline(estimator, baseline):
+    """Raise where the baseline hazard of a survival model is missing or none."""
+    is_survival = type(estimator) is TASKS["survival"]
+    _require((baseline is not None) is is_survival, "the baseline is that of another model")
+    if not is_survival:
+        return
+    n = len(baseline.times)
+    for values in (baseline.times, baseline.hazards, baseline.strata):
+        _check_array(values, (n,))
+    _require(n > 0 and bool((baseline.hazards >= 0).all()), "hazards are negative")
+    for stratum in np.unique(baseline.strata):
+        mine = baseline.strata == stratum
+        rising = np.diff(baseline.times[mine]) > 0, np.diff(baseline.hazards[mine]) >= 0
+        _require(all(part.all() for part in rising), "times or hazards are not in order")
+    own = vars(estimator)["baseline_"]
+    same = all(
+        np.array_equal(getattr(own, name), getattr(baseline, name))
+        for name in ("times", "hazards", "strata")
+    )
+    _require(same, "baseline_ is not that of the model")
+    _require(
+        np.array_equal(estimator.event_times_, np.unique(baseline.times)),
+        "event_times_ are not those of the model",
+    )
 
 
 def check_dates(dates) -> None:

@@ -132,7 +132,12 @@ class ColumnOptions:
 class TableOptions(ColumnOptions):
     """What is predicted, from which columns, and which rows belong together or are held out."""
 
-    target: str = option(MISSING, "Column to predict.", "--target", "-t")
+    target: str = option(
+        MISSING, "Column to predict; a time with --event.", "--target", "-t", "--time"
+    )
+    event: str | None = option(
+        None, "Column that is 1 where the event was observed at the target, a time; 0 if censored."
+    )
     group: str | None = option(None, "Column whose equal values mark rows that belong together.")
     task: str | None = option(
         None, "Guessed from the target if absent.", choices=("regression", "classification")
@@ -155,8 +160,9 @@ class TableOptions(ColumnOptions):
         object.__setattr__(self, "target", str(self.target))
         for name in ("always_keep", "adjust_for"):
             object.__setattr__(self, name, as_names(getattr(self, name)))
-        if self.group is not None:
-            object.__setattr__(self, "group", str(self.group))
+        for name in ("group", "event"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, str(getattr(self, name)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -218,6 +224,7 @@ class PathOptions:
     """The target and the arguments of :func:`kernelknife.knife_path`."""
 
     target: str = same_as(TableOptions, "target")
+    event: str | None = same_as(TableOptions, "event")
     task: str | None = same_as(TableOptions, "task")
     kernel: str = same_as(SearchOptions, "kernel", default="rbf", choices=KERNELS)
     loss: str | None = same_as(SearchOptions, "loss")

@@ -18,6 +18,7 @@ import numpy as np
 
 from kernelknife import __version__, kernels, losses
 from kernelknife._engine.data import Columns, TargetEncoder
+from kernelknife._engine.data.targets import SurvivalEncoder
 from kernelknife._engine.effects import EffectMoments
 from kernelknife._engine.model import Model
 from kernelknife._engine.solvers import SOLVERS
@@ -29,6 +30,8 @@ from kernelknife.app.packing import ARRAY_KINDS, PackingError, pack, unpack
 from kernelknife.app.tables import TableEncoder
 from kernelknife.estimators import KnifeClassifier, KnifeRegressor
 from kernelknife.kernels.basis import Basis
+from kernelknife.losses.survival import Baseline
+from kernelknife.survival import KnifeSurvival
 
 __all__ = ["ModelFileError", "load_model", "save_model"]
 
@@ -44,12 +47,15 @@ TYPES = {
     for kind in (
         KnifeClassifier,
         KnifeRegressor,
+        KnifeSurvival,
+        Baseline,
         Basis,
         Calibration,
         Columns,
         EffectMoments,
         Model,
         TableEncoder,
+        SurvivalEncoder,
         TargetEncoder,
         *SOLVERS.values(),
         *kernels.KERNELS.values(),
@@ -144,7 +150,7 @@ def load_model(path):
     -------
     encoder : TableEncoder
         Turns a table into the columns that the model takes.
-    model : KnifeRegressor or KnifeClassifier
+    model : KnifeRegressor, KnifeClassifier or KnifeSurvival
         The fitted model.
     facts : dict
         Version, target, task, selected columns, columns that are adjusted for, and what becomes of

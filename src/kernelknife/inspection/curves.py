@@ -83,6 +83,8 @@ def as_errors(name: str, scores: np.ndarray) -> tuple[str, np.ndarray]:
     """Return a readable name and the scores, as errors where the name says how to convert them."""
     if name.startswith("neg_"):
         return name.removeprefix("neg_").replace("_", " "), -scores
+    if name == "partial_likelihood":
+        return "partial likelihood lost per row", -scores
     if name == "accuracy":
         return "misclassification error", 1.0 - scores
     if name == "balanced_accuracy":

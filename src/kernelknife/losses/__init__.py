@@ -33,11 +33,14 @@ array([1])
 from kernelknife.losses.base import CoupledLoss, Loss, Risk
 from kernelknife.losses.classes import Hinge, HuberizedHinge, LogisticLoss, SquaredHinge
 from kernelknife.losses.numbers import HuberLoss, SquaredLoss
-from kernelknife.losses.registry import LOSSES, check_loss
+from kernelknife.losses.registry import COUPLED_LOSSES, LOSSES, check_loss
+from kernelknife.losses.survival import CoxLoss
 
 __all__ = [
+    "COUPLED_LOSSES",
     "LOSSES",
     "CoupledLoss",
+    "CoxLoss",
     "Hinge",
     "HuberLoss",
     "HuberizedHinge",

@@ -22,7 +22,7 @@ class Loss(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no typ
 
     Attributes
     ----------
-    task : {"regression", "classification"}
+    task : {"regression", "classification", "survival"}
         What kind of target the loss is for.
     target : str
         Kind of target, a key of ``kernelknife._engine.data.targets.TARGETS``; empty for the one of
@@ -314,15 +314,54 @@ class CoupledLoss(Loss):
         """
 
     def value(self, y: Array, f: Array) -> Array:
-        """Return the loss of every row given all of them."""
+        """Return the loss of every row given all of them.
+
+        Parameters
+        ----------
+        y : ndarray of shape (n, m)
+            Encoded targets.
+        f : ndarray of shape (n, 1)
+            Scores.
+
+        Returns
+        -------
+        ndarray of shape (n, 1)
+            The loss of every row.
+        """
         return self.bind(y, np.ones(len(y)), 1).values(f)
 
     def gradient(self, y: Array, f: Array) -> Array:
-        """Return the derivative in every score given all rows."""
+        """Return the derivative in every score given all rows.
+
+        Parameters
+        ----------
+        y : ndarray of shape (n, m)
+            Encoded targets.
+        f : ndarray of shape (n, 1)
+            Scores.
+
+        Returns
+        -------
+        ndarray of shape (n, 1)
+            The derivative of every score.
+        """
         return self.bind(y, np.ones(len(y)), 1).gradient(f)
 
     def curvature(self, y: Array, f: Array) -> Array:
-        """Return a diagonal that lies above the second derivative."""
+        """Return a diagonal that lies above the second derivative.
+
+        Parameters
+        ----------
+        y : ndarray of shape (n, m)
+            Encoded targets.
+        f : ndarray of shape (n, 1)
+            Scores.
+
+        Returns
+        -------
+        ndarray of shape (n, 1)
+            Never negative.
+        """
         return self.bind(y, np.ones(len(y)), 1).curvature(f)
 
 

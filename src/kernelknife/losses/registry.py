@@ -6,8 +6,9 @@ from kernelknife._utils.checks import resolve
 from kernelknife.losses.base import Loss
 from kernelknife.losses.classes import Hinge, HuberizedHinge, LogisticLoss, SquaredHinge
 from kernelknife.losses.numbers import HuberLoss, SquaredLoss
+from kernelknife.losses.survival import CoxLoss
 
-__all__ = ["LOSSES", "check_loss"]
+__all__ = ["COUPLED_LOSSES", "LOSSES", "check_loss"]
 
 LOSSES: dict[str, type[Loss]] = {
     "squared": SquaredLoss,
@@ -17,6 +18,8 @@ LOSSES: dict[str, type[Loss]] = {
     "hinge": Hinge,
     "logistic": LogisticLoss,
 }
+# Those that are no sums over rows.
+COUPLED_LOSSES: dict[str, type[Loss]] = {"cox": CoxLoss}
 
 
 def check_loss(loss: Any, task: str) -> Loss:
@@ -25,16 +28,17 @@ def check_loss(loss: Any, task: str) -> Loss:
     Parameters
     ----------
     loss : str or Loss
-    task : {"regression", "classification"}
+    task : {"regression", "classification", "survival"}
 
     Returns
     -------
     Loss
     """
-    known = {name: cls for name, cls in LOSSES.items() if cls.task == task}
-    if isinstance(loss, str) and loss in LOSSES and loss not in known:
+    every = LOSSES | COUPLED_LOSSES
+    known = {name: cls for name, cls in every.items() if cls.task == task}
+    if isinstance(loss, str) and loss in every and loss not in known:
         raise ValueError(
-            f"The loss {loss!r} is for {LOSSES[loss].task}; for {task} choose one of "
+            f"The loss {loss!r} is for {every[loss].task}; for {task} choose one of "
             f"{', '.join(sorted(known))}."
         )
     resolved = resolve(loss, known, Loss, "loss")  # type: ignore[type-abstract]  # not called

@@ -18,6 +18,7 @@ __all__ = [
     "open_rows",
     "open_rows_to_predict",
     "refuse_lazy_rows",
+    "refuse_rows_elsewhere",
     "weigh_classes",
 ]
 
@@ -90,11 +91,24 @@ def open_rows_to_predict(X: Any, names: Any, n_features: int, check_array: Check
 
 def refuse_lazy_rows(X: Any, what: str) -> None:
     """Raise a TypeError unless ``X`` is a table in memory that can be cut into parts."""
-    if isinstance(X, (Rows, str, os.PathLike)) or is_dask(X) or is_foreign(X):
+    if _is_elsewhere(X):
         raise TypeError(
             f"{what} splits rows and needs an array or a data frame, got {type(X).__name__}: "
             "choose the penalties on some of the rows, then fit on all."
         )
+
+
+def refuse_rows_elsewhere(X: Any) -> None:
+    """Raise a TypeError unless ``X`` is a table in memory, whose rows can be compared."""
+    if _is_elsewhere(X):
+        raise TypeError(
+            "A survival model compares every row with all rows that are still at risk and needs "
+            f"them in memory: pass an array or a data frame, got {type(X).__name__}."
+        )
+
+
+def _is_elsewhere(X: Any) -> bool:
+    return isinstance(X, (Rows, str, os.PathLike)) or is_dask(X) or is_foreign(X)
 
 
 def check_sample_weight(sample_weight: Any, n: int) -> np.ndarray:

@@ -9,10 +9,11 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from kernelknife._engine.data.columns import LARGEST_RAW_VALUE
 from kernelknife._engine.data.rows import Block, Rows, RowsError, Sums, check_weights, concatenate
+from kernelknife._engine.data.survival import check_survival, survival_columns
 from kernelknife._utils.arrays import Array, is_foreign, like, namespace, to_host
 from kernelknife.losses import Loss
 
-__all__ = ["TARGETS", "TargetEncoder", "measure_targets", "split_offset"]
+__all__ = ["TARGETS", "SurvivalEncoder", "TargetEncoder", "measure_targets", "split_offset"]
 
 NORMAL_MAD = 1.4826  # a normal distribution's deviation over its median absolute deviation
 
@@ -84,6 +85,15 @@ def split_offset(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if targets.dtype == object:
         targets = np.array(targets.tolist())  # labels of one type again
     return (targets[:, 0] if k == 1 else targets), offset
+
+
+@dataclass(frozen=True)
+class SurvivalEncoder(TargetEncoder):
+    """Times until an event, as the columns that Cox's partial likelihood takes."""
+
+    def __call__(self, y: Any) -> np.ndarray:
+        """Return time, event, stratum and entry of every row."""
+        return survival_columns(y)
 
 
 def encode_classes(codes: np.ndarray, n_classes: int) -> np.ndarray:
@@ -209,6 +219,13 @@ def _encoder_of_numbers(
     return TargetEncoder(center * largest, deviation * largest, None, squeeze)
 
 
+def _encoder_of_times(
+    y: np.ndarray, s: np.ndarray, standardize: bool, robust: bool
+) -> TargetEncoder:
+    check_survival(survival_columns(y), s)
+    return SurvivalEncoder(np.zeros(1), np.ones(1), None, squeeze=True)
+
+
 def _check_varying(y: np.ndarray, deviation: np.ndarray) -> None:
     """Raise where an output is constant but for rounding."""
     constant = np.flatnonzero(deviation <= 10.0 * np.finfo(float).eps * np.sqrt(len(y)))
@@ -238,5 +255,6 @@ def _weighted_median(values: np.ndarray, s: np.ndarray) -> np.ndarray:
 TARGETS: dict[str, Callable[[np.ndarray, np.ndarray, bool, bool], TargetEncoder]] = {
     "numbers": _encoder_of_numbers,
     "classes": _encoder_of_classes,
+    "survival": _encoder_of_times,
 }
 TARGET_OF_TASK = {"regression": "numbers", "classification": "classes"}

@@ -52,7 +52,8 @@ CLOSE = 1e-6  # residual below which a step that fails is a matter of rounding
 BISECTIONS, MOST_BISECTIONS = 11, 40
 # Conjugate gradients per step for a loss that couples rows, and the share of the residual that they
 # leave at most: one of them costs two products with the kernel matrix, a step its factorization.
-GRADIENTS, GRADIENT_SHARE = 20, 0.05
+GRADIENTS, GRADIENT_SHARE, LEAST_SHARE = 20, 0.1, 1e-3
+NO_MOVE = 1e-10  # cosine of a residual and of a direction below which it is rounding
 CONSTANT_STEPS, CONSTANT_TOL = 50, 1e-12  # of Newton's method for the unpenalized columns alone
 LEVEL_TOL, FARTHEST_LEVEL = 1e-10, 1e12  # of a search for the intercept alone
 
@@ -151,6 +152,8 @@ class _Column:
     def __init__(self, K: KernelMatrix, risk: Risk, alpha: float, U: np.ndarray):
         self.K, self.risk, self.alpha, self.U = K, risk, alpha, U
         self.factorizations = 0
+        self.coupled = risk.coupled
+        self.h: np.ndarray | None = None  # what the factorization has added to the kernel matrix
 
     def begin_at(self, c: np.ndarray, b: np.ndarray, factor: Factor) -> None:
         """Begin at given coefficients, with the factorization that led there."""
@@ -170,8 +173,11 @@ class _Column:
             # Far from its minimum a loss without a bound is so steep that steps are useless.
             b = best_constant(self.risk, self.U)
         nothing = self.risk.value(self.U @ b)
-        self.factor, target, target_b = self._step(self.U @ b if scores is None else scores)
+        F = self.U @ b if scores is None else scores
+        self.factor, target, target_b = self._step(F)
         Kc = self.K @ target
+        if self.coupled:
+            target, target_b, Kc = self._completed(F, target, target_b, Kc)
         value = self._value(target, target_b, Kc)
         if value <= nothing:
             self.c, self.b, self.Kc, self.value = target, target_b, Kc, value
@@ -180,6 +186,8 @@ class _Column:
 
     def descend(self, tol: float) -> float:
         """Take steps that lower the value; return the residual where it ended."""
+        if self.coupled:
+            return self._descend_coupled(tol)
         previous, caution = np.inf, 0
         for _ in range(NEWTON_STEPS):
             residual = self._residual()
@@ -191,7 +199,6 @@ class _Column:
             Kdc = self.K @ dc
             if caution and Kdc @ dc < 0.0:
                 break  # an indefinite kernel: there is no minimum to descend to
-            dc, db, Kdc = self._coupled_step(F, dc, db, Kdc)
             length = self._length(F, dc, Kdc, self.U @ db)
             c, b, Kc = self.c + length * dc, self.b + length * db, self.Kc + length * Kdc
             value = self._value(c, b, Kc)
@@ -255,48 +262,111 @@ class _Column:
             target, b = factor.solve_bordered(z)
         return factor, target, b
 
-    def _coupled_step(
-        self, F: np.ndarray, dc: np.ndarray, db: np.ndarray, Kdc: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return Newton's step for a loss that couples rows, given the step for the diagonal.
+    # -- a loss that couples rows --------------------------------------------------------------
 
-        Conjugate gradients in the coefficients, preconditioned by the factor of the diagonal: with
-        the residual ``R`` of the rows, a direction ``p`` and its scores ``f = K p_c + U p_b``, the
-        products needed are ``R'f`` and ``f'H f + 2 alpha p_c'f``, because ``U'p_c`` is zero.
+    def _descend_coupled(self, tol: float) -> float:
+        """Take Newton's steps, found by conjugate gradients; one factorization serves many steps.
+
+        The factorization is that of a diagonal above the second derivative. What it does for the
+        conjugate gradients hardly depends on the scores at which it was made.
         """
-        risk, alpha, rows = self.risk, self.alpha, self.factor.rows
-        f = Kdc + self.U @ db
-        border = np.abs(dc @ self.U).max(initial=0.0)
-        if not risk.coupled or border > CLOSE * np.abs(dc).sum():
-            return dc, db, Kdc
-        R = -(risk.gradient(F) + 2.0 * alpha * self.c)
-        h = risk.curvature(F)[rows]
-        total_c, total_b, total_K = np.zeros_like(dc), np.zeros_like(db), np.zeros_like(dc)
-        pc, pb, pK = dc, db, Kdc
-        first = slope = float(R @ f)
-        for _ in range(GRADIENTS):
-            if not slope > GRADIENT_SHARE**2 * first:
+        fresh, residual = False, self._residual()
+        for _ in range(NEWTON_STEPS):
+            if residual <= tol:
                 break
-            Hf = risk.hessian_product(F, f)
-            size = slope / max(float(f @ Hf + 2.0 * alpha * (pc @ f)), 1e-300)
-            total_c, total_b, total_K = (
-                total_c + size * pc,
-                total_b + size * pb,
-                total_K + size * pK,
-            )
+            F = self.Kc + self.U @ self.b
+            if self.h is None:
+                self._factorize(F)
+                fresh = True
+            R = -(self.risk.gradient(F) + 2.0 * self.alpha * self.c)
+            share = min(GRADIENT_SHARE, max(residual, LEAST_SHARE))
+            dc, db, Kdc, solved = self._conjugate(F, R, share)
+            before, previous = (self.c, self.b, self.Kc, self.value), residual
+            if solved or fresh:
+                length = self._length(F, dc, Kdc, self.U @ db)
+                self.c, self.b = self.c + length * dc, self.b + length * db
+                self.Kc = self.Kc + length * Kdc
+                self.value, residual = self._value(self.c, self.b, self.Kc), self._residual()
+                # Near the minimum the value changes by no more than rounding; the residual shows
+                # whether there is progress.
+                gain, rounding = before[-1] - self.value, 1e-11 * abs(self.value)
+                if gain > rounding or (gain >= -rounding and residual < previous):
+                    fresh = False
+                    continue
+            self.c, self.b, self.Kc, self.value = before
+            residual = previous
+            if fresh:
+                break
+            self.h = None
+        return residual
+
+    def _conjugate(
+        self, F: np.ndarray, R: np.ndarray, share: float
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
+        """Solve ``H (K c + U b) + 2 alpha c = R`` with ``H`` at the scores ``F``.
+
+        Conjugate gradients in the coefficients, preconditioned by the factor of a diagonal: of a
+        direction ``p`` with the scores ``f = K p_c + U p_b`` they need ``R'f`` and
+        ``f'H f + 2 alpha p_c'f``, because ``U'p_c`` is zero.
+
+        Returns
+        -------
+        c, b, Kc : ndarray
+        solved : bool
+            Whether no more than a share of the residual is left.
+        """
+        alpha = self.alpha
+        pc, pb, pK = qc, qb, qK = self._preconditioned(R)
+        c, b, Kc = np.zeros_like(pc), np.zeros_like(pb), np.zeros_like(pK)
+        f = pK + self.U @ pb
+        first = slope = float(R @ f)
+        enough = share**2 * first
+        if not first > NO_MOVE * float(np.abs(R) @ np.abs(f)):
+            enough = slope  # nothing moves the scores, as without a weight
+        for _ in range(GRADIENTS):
+            if slope <= enough:
+                break
+            Hf = self.risk.hessian_product(F, f)
+            size = slope / float(f @ Hf + 2.0 * alpha * (pc @ f))
+            c, b, Kc = c + size * pc, b + size * pb, Kc + size * pK
             R = R - size * (Hf + 2.0 * alpha * pc)
-            qc = R / (2.0 * alpha)
-            qc[rows] = 0.0
-            part = R[rows] / h
-            if len(rows) < len(qc):
-                part -= (self.K @ qc)[rows]
-            qc[rows], qb = self.factor.solve_bordered(part, -(qc @ self.U))
-            qK = self.K @ qc
+            qc, qb, qK = self._preconditioned(R)
             before, slope = slope, float(R @ (qK + self.U @ qb))
-            share = slope / before
-            pc, pb, pK = qc + share * pc, qb + share * pb, qK + share * pK
+            turn = slope / before
+            pc, pb, pK = qc + turn * pc, qb + turn * pb, qK + turn * pK
             f = pK + self.U @ pb
-        return total_c, total_b, total_K
+        # The step of the diagonal at the end: it makes what the kernel does not see exact.
+        return c + qc, b + qb, Kc + qK, slope <= enough
+
+    def _preconditioned(self, R: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return ``c, b, K c`` that solve the system of the diagonal in place of the Hessian."""
+        rows, c = self.factor.rows, R / (2.0 * self.alpha)
+        part = R[rows] / self.h
+        if len(rows) < len(c):
+            c[rows] = 0.0
+            part -= (self.K @ c)[rows]
+            c[rows], b = self.factor.solve_bordered(part, -(c @ self.U))
+        else:
+            c, b = self.factor.solve_bordered(part)
+        return c, b, self.K @ c
+
+    def _completed(
+        self, F: np.ndarray, c: np.ndarray, b: np.ndarray, Kc: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the end of Newton's step from the scores ``F``, given that for the diagonal."""
+        self.h = self.risk.curvature(F)[self.factor.rows]
+        risk, moved = self.risk, Kc + self.U @ b - F
+        R = -(risk.gradient(F) + risk.hessian_product(F, moved) + 2.0 * self.alpha * c)
+        dc, db, Kdc, _ = self._conjugate(F, R, GRADIENT_SHARE)
+        return c + dc, b + db, Kc + Kdc
+
+    def _factorize(self, F: np.ndarray) -> None:
+        """Factorize the system of the diagonal at some scores."""
+        self.factorizations += 1
+        h = self.risk.curvature(F)
+        curved = np.flatnonzero(h > FLAT * self.risk.reference(h) * self.risk.s)
+        self.h = h[curved]
+        self.factor = self.K.factorize(curved, 2.0 * self.alpha / self.h, self.U)
 
     def _length(self, F: np.ndarray, dc: np.ndarray, Kdc: np.ndarray, Udb: np.ndarray) -> float:
         """Return a step length in (0, 1] along a Newton direction; no kernel product is needed."""

@@ -46,7 +46,8 @@ def path(data, columns, options, reading, *, csv, plot, json):
     """
     check_outputs(csv, plot, inputs=[data])
     frame = read_table(data, **vars(reading))
-    asked = {"target": options.target, "task": options.task, **vars(columns)}
+    about = {name: getattr(options, name) for name in ("target", "event", "task")}
+    asked = about | vars(columns)
     table = make_table(frame, TableOptions(**asked), asked)
     for note in table.notes:
         print_note(note)

@@ -70,7 +70,8 @@ def predict(model, data, reading, *, ids, output):
 
 def _predictions(fitted, X, target):
     """Return the columns of the answer by their names: the prediction, and how sure it is."""
-    columns = {f"predicted {target}": fitted.predict(X)}
+    name = f"risk before {target}" if hasattr(fitted, "baseline_") else f"predicted {target}"
+    columns = {name: fitted.predict(X)}
     if not hasattr(fitted, "classes_"):
         return columns
     if hasattr(fitted, "predict_proba"):

@@ -3,6 +3,8 @@
 import contextlib
 from pathlib import Path
 
+import numpy as np
+
 from kernelknife._utils.files import write_file
 from kernelknife._utils.messages import number
 from kernelknife.app.cli.console import (
@@ -124,7 +126,10 @@ def print_selection(selection):
     print_table(
         (selection.error_name, "mean", "standard error"), _error_rows(selection), numeric=(1, 2)
     )
-    out.print(f"The model with all columns is scikit-learn's {selection.full_model}.")
+    out.print(f"The model with all columns is {selection.full_model_in_words}.")
+    if selection.survival is not None:
+        out.print()
+        _print_survival(selection.survival)
     if selection.quality is not None:
         out.print()
         _print_classes(selection.quality)
@@ -181,6 +186,32 @@ def frequency(share):
         return text
     filled = round(BAR_LENGTH * share)
     return f"{'#' * filled}{'.' * (BAR_LENGTH - filled)} {text:>5}"
+
+
+def _print_survival(quality):
+    """Print concordances, and how the thirds of the rows fare."""
+    rows = [
+        (name, number(score.mean), number(score.spread))
+        for name, score in (
+            ("selected columns", quality.concordance),
+            ("all columns, equal weights", quality.full_concordance),
+        )
+    ]
+    rows.append(("no column", "0.5", ""))
+    print_table(("concordance on test rows", "mean", "standard error"), rows, numeric=(1, 2))
+    out.print()
+    thirds = [
+        (group.name, str(group.n_rows), str(group.n_events), _median(group))
+        for group in quality.groups
+    ]
+    heads = ("third of the test rows", "rows", "events", "median time")
+    print_table(heads, thirds, numeric=(1, 2, 3))
+
+
+def _median(group):
+    """Return the time from which half of the rows of a group have had their event, as text."""
+    past = np.flatnonzero(group.survival <= 0.5)
+    return number(float(group.times[past[0]])) if len(past) else "not reached"
 
 
 def _print_classes(quality):

@@ -5,15 +5,16 @@ from html import escape
 import numpy as np
 
 from kernelknife._utils.messages import number
-from kernelknife.app.report.elements import figure, percent
+from kernelknife.app.report.elements import figure, label_places, percent
 from kernelknife.app.report.svg import Axis, Chart
 from kernelknife.inspection.displays import best_by_count, fewest_within_error
 
-__all__ = ["classes_piece", "counts_piece"]
+__all__ = ["classes_piece", "counts_piece", "survival_piece"]
 
 MANY_COLUMNS = 30  # from here on the number of columns has a logarithmic axis
 MARGIN = 0.08  # room above and below the values of a chart, as a share of their range
 MOST_WRONG_ROWS = 30  # rows that a reader looks through
+RISK_MARGIN, LABEL_GAP = 110, 0.06  # room for the names of curves, and between two of them
 MOST_CLASSES = 15  # more columns do not fit on a page
 
 
@@ -139,3 +140,40 @@ def _wrong_rows(quality):
         '<th scope="col">taken for</th><th scope="col">share of its predictions</th></tr></thead>'
         f"<tbody>{rows}</tbody></table></div>{more}</details>"
     )
+
+
+def survival_piece(quality) -> str:
+    """Return concordances, and the Kaplan-Meier curves of the thirds of the rows by their risk.
+
+    Parameters
+    ----------
+    quality : SurvivalQuality or None
+        None, for a target that is no time until an event, has no piece.
+    """
+    if quality is None:
+        return ""
+    cards = [
+        (quality.concordance, "concordance of the selected columns"),
+        (quality.full_concordance, "of all columns, equal weights"),
+    ]
+    shown = "".join(
+        f'<div class="card"><b>{number(score.mean)} &plusmn; {number(score.spread)}</b>'
+        f"<span>{words}</span></div>"
+        for score, words in cards
+    )
+    last = max(float(group.times[-1]) for group in quality.groups if len(group.times))
+    title = "Share of the rows without an event against time, by third of the predicted risk."
+    axes = Axis(0.0, last, label="time"), Axis(0.0, 1.0, label="without event")
+    chart = Chart(*axes, title, right=RISK_MARGIN)
+    ends = [float(group.survival[-1]) if len(group.times) else 1.0 for group in quality.groups]
+    places = label_places(chart, ends, LABEL_GAP)
+    for i, group in enumerate(quality.groups):
+        # The curve is a step at every event time, and level in between.
+        times = np.repeat(np.concatenate([[0.0], group.times, [last]]), 2)[1:-1]
+        shares = np.repeat(np.concatenate([[1.0], group.survival]), 2)
+        chart.line(times, shares, f"line c{i} thick")
+        chart.label(last, ends[i], places[i], group.name, f"c{i}")
+    names = ", ".join(
+        f"{group.name}: {group.n_events} events in {group.n_rows} rows" for group in quality.groups
+    )
+    return f'<div class="cards">{shown}</div>{figure(chart.render(), names)}'

@@ -8,7 +8,7 @@ import numpy as np
 from kernelknife._utils.messages import number
 from kernelknife.app.messages import in_python
 from kernelknife.app.options import in_command
-from kernelknife.app.report.judging import classes_piece, counts_piece
+from kernelknife.app.report.judging import classes_piece, counts_piece, survival_piece
 from kernelknife.app.report.paths import path_piece
 from kernelknife.app.report.pieces import (
     cv_piece,
@@ -48,6 +48,11 @@ NO_FINDING = (
 ABOUT_COUNTS = (
     "The fewest columns whose error is within one standard error of the least are often as good "
     "and easier to explain."
+)
+ABOUT_RISK = (
+    "Concordance is the share of pairs of rows of which the one with the higher predicted risk has "
+    "its event first; 0.5 is chance. The curves are Kaplan-Meier estimates of thirds of the test "
+    "rows of the folds, by the risk that a model predicts which has not trained on them."
 )
 ABOUT_CLASSES = (
     "Rows are the classes of the data, columns the predicted ones. The figures come from models "
@@ -231,6 +236,7 @@ def _model_sections(selection):
             f"{ABOUT_CLASSES} {selection.quality_in_words}".rstrip(),
             classes_piece(selection.quality),
         ),
+        ("Low, middle and high risk", ABOUT_RISK, survival_piece(selection.survival)),
         ("Columns with the same information", ABOUT_SUBSTITUTES, substitutes),
         ("How many columns", ABOUT_COUNTS, _counts(selection)),
         ("Feature paths", _about_paths(selection), _paths(selection)),

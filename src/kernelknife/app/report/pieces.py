@@ -373,7 +373,7 @@ def target_kinds(table, rows):
     Classes have colors of their own, the rarest of many classes share a gray one; a number is cut
     into five parts of equal size.
     """
-    y = table.target
+    y = table.target[:, 0] if table.task == "survival" else table.target
     if table.task == "classification":
         classes, counts = np.unique(y, return_counts=True)
         codes = np.searchsorted(classes, y[rows])

@@ -78,6 +78,11 @@ def terms_piece(terms) -> str:
 def _describe_target(table):
     """Return the classes and their counts, or the range of a number."""
     y = table.target
+    if table.task == "survival":
+        return (
+            f"times from {number(y[:, 0].min())} to {number(y[:, 0].max())}, "
+            f"{int(y[:, 1].sum())} events observed in {len(y)} rows"
+        )
     if table.task == "classification":
         classes, counts = np.unique(y, return_counts=True)
         return ", ".join(f"{value} ({n})" for value, n in zip(classes, counts, strict=True))

@@ -10,6 +10,14 @@ from kernelknife.app.selection import find_warnings, headline
 __all__ = ["verdict_piece"]
 
 
+# What a model without columns predicts.
+GUESSES = {
+    "regression": "the mean of the training rows",
+    "classification": "the most frequent class of the training rows",
+    "survival": "the same risk for every row",
+}
+
+
 def verdict_piece(selection, spell) -> str:
     """Return the answer: what to doubt, what was selected, and how well it predicts.
 
@@ -43,12 +51,12 @@ def _judgment(selection):
     if selection.verdict.better:
         gain, spread = map(share, (selection.advantage.mean, selection.advantage.spread))
         words = f"The model saves {gain} &plusmn; {spread} of the error of the baseline. "
-    guess = "most frequent class" if selection.table.task == "classification" else "mean"
+    guess = GUESSES[selection.table.task]
     which = _nested(selection)
     words += (
-        f"The baseline predicts the {guess} of the training rows. Errors are means over the folds, "
-        f"with their standard errors. {which} The model with all columns is scikit-learn's "
-        f"{selection.full_model}."
+        f"The baseline predicts {guess}. Errors are means over the folds, "
+        f"with their standard errors. {which} The model with all columns is "
+        f"{selection.full_model_in_words}."
     )
     held_out = selection.held_out
     if held_out is not None:

@@ -35,9 +35,11 @@ from kernelknife._tuning.splits import rows_of_splits
 from kernelknife._utils.threads import limited_blas
 from kernelknife.app.options import SearchOptions
 from kernelknife.app.selection.result import ClassQuality, HeldOut, Score, WrongRow
+from kernelknife.app.selection.survival import partial_error
 from kernelknife.estimators import KnifeClassifier, KnifeRegressor
 from kernelknife.inspection.curves import as_errors
 from kernelknife.kernels import Kernel, Linear, Polynomial, check_kernel
+from kernelknife.survival import KnifeSurvival
 
 ALMOST_FREE = 1e4  # inverse penalty of a logistic model, which without any may not exist
 
@@ -110,12 +112,13 @@ def select_model(search, X, y, options: SearchOptions) -> SelectedModel:
         wanted.set_params(sparsity=options.sparsity)
         model = clone(wanted).fit(X, y)
     models = _fit_folds(wanted, search.splits_, X, y, options.n_jobs)
-    scorer = check_scoring(model, search.score_name_)
-    scores = [
-        scorer(fitted, X[test], y[test])
-        for fitted, (_, test) in zip(models, search.splits_, strict=True)
-    ]
-    errors = to_errors(np.array(scores), search)
+    pairs = list(zip(models, search.splits_, strict=True))
+    if isinstance(model, KnifeSurvival):
+        errors = np.array([partial_error(m.loss, y, m.predict(X), *split) for m, split in pairs])
+    else:
+        scorer = check_scoring(model, search.score_name_)
+        scores = [scorer(fitted, X[test], y[test]) for fitted, (_, test) in pairs]
+        errors = to_errors(np.array(scores), search)
     frequency = np.mean([fitted.get_support() for fitted in models], axis=0)
     return SelectedModel(model, errors, frequency, models)
 
@@ -257,6 +260,12 @@ def judge_held_out(model, X, y, Z, y_held) -> HeldOut | None:
     """
     if not len(y_held):
         return None
+    if isinstance(model, KnifeSurvival):
+        both, scores = np.concatenate([y, y_held]), model.predict(np.concatenate([X, Z]))
+        train, test = np.arange(len(y)), np.arange(len(y), len(both))
+        error = partial_error(model.loss, both, scores, train, test)
+        nothing = partial_error(model.loss, both, 0.0 * scores, train, test)
+        return HeldOut(error, nothing, len(y_held))
     task = "classification" if isinstance(model, KnifeClassifier) else "regression"
     baseline = _baseline(task, model.adjust_for).fit(X, y)
     errors = []

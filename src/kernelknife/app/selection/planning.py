@@ -24,7 +24,7 @@ from kernelknife._utils.threads import limited_blas
 from kernelknife.app.messages import Hint, Message
 from kernelknife.app.options import SearchOptions
 from kernelknife.app.tables import Table, TableError
-from kernelknife.estimators import KnifeClassifier, KnifeRegressor
+from kernelknife.survival import ESTIMATORS
 
 __all__ = [
     "FEWEST_ROWS",
@@ -116,7 +116,9 @@ def _draw_groups(table, share, rng):
 def _draw_rows(table, share, rng):
     """Return which rows to hold out, the same share of every class."""
     held = np.zeros(len(table.target), dtype=bool)
-    strata = table.target if table.task == "classification" else np.zeros(len(held))
+    strata = np.zeros(len(held))
+    if table.task != "regression":
+        strata = table.target if table.task == "classification" else table.target[:, 1]
     for stratum in np.unique(strata):
         rows = np.flatnonzero(strata == stratum)
         held[rng.choice(rows, round(share * len(rows)), replace=False)] = True
@@ -203,7 +205,7 @@ def _time_step(spec: FitSpec, X, y, n_rows: int, n_centers: int | None) -> float
     classes = spec.task == "classification"
     codes = np.unique(y, return_inverse=True)[1] if classes else y
     rows = draw_rows(codes, classes, n_rows, 0)
-    plain = KnifeClassifier("rbf") if classes else KnifeRegressor("rbf")
+    plain = ESTIMATORS[spec.task]("rbf")
     spec = FitSpec.from_estimator(plain, n_centers=n_centers)
     with limited_blas(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of columns that are constant in these rows

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -30,7 +31,11 @@ __all__ = [
     "WrongRow",
 ]
 
-ERROR_NAMES = {"regression": "mean squared error", "classification": "misclassification rate"}
+ERROR_NAMES = {
+    "regression": "mean squared error",
+    "classification": "misclassification rate",
+    "survival": "partial likelihood lost per row",
+}
 BALANCED_ERROR_NAME = "balanced misclassification rate"
 
 
@@ -298,6 +303,8 @@ class Selection:
     rates : ErrorRate or None
         Error rates of the columns by half-samples or knockoffs, if they were asked for. They then
         decide what is a finding.
+    survival : SurvivalQuality or None
+        Concordances and curves of risk groups; None for a target that is no time until an event.
 
     Examples
     --------
@@ -334,6 +341,7 @@ class Selection:
     seconds: float
     searched_products: dict[int, int] = field(default_factory=dict)
     rates: ErrorRate | None = None
+    survival: Any = None
 
     @property
     def selected(self) -> list[str]:
@@ -462,6 +470,11 @@ class Selection:
         )
 
     @property
+    def full_model_in_words(self) -> str:
+        """Which model uses all columns."""
+        return self.full_model if self.survival else f"scikit-learn's {self.full_model}"
+
+    @property
     def products_in_words(self) -> str:
         """Which products of columns were not searched on all rows, nothing where all were."""
         return products_in_words(self.searched_products, self.rows_searched)
@@ -524,6 +537,7 @@ class Selection:
             "sparsity": float(self.model.sparsity_),
             "error": self._errors_to_json(),
             "classes": None if self.quality is None else self.quality.to_json(),
+            "survival": None if self.survival is None else self.survival.to_json(),
             "better_than_baseline": self.verdict.better,
             "all_columns_better_than_baseline": self.verdict.all_better,
             "worse_than_all_columns": self.loses_to_all,

@@ -51,13 +51,21 @@ from kernelknife.app.selection.rates import (
     find_rates,
 )
 from kernelknife.app.selection.result import Feature, Selection
+from kernelknife.app.selection.survival import compare_survival, judge_survival
 from kernelknife.app.tables import Table, TableEncoder, TableError, make_table
 from kernelknife.app.tables.columns import listing
 from kernelknife.cross_validation import KnifeClassifierCV, KnifeRegressorCV, models_of_folds
 from kernelknife.inspection.substitutes import Substitutes, find_substitutes, fold_of_rows
 from kernelknife.losses import check_loss
+from kernelknife.survival_cv import KnifeSurvivalCV
 
 __all__ = ["select_features"]
+
+SEARCHES = {
+    "regression": KnifeRegressorCV,
+    "classification": KnifeClassifierCV,
+    "survival": KnifeSurvivalCV,
+}
 
 FEWEST_FOLDS = 2
 MOST_CLASSES_NAMED = 5  # in a message
@@ -70,6 +78,7 @@ def select_features(
     drop=(),
     ids=(),
     group=None,
+    event=None,
     task=None,
     always_keep=(),
     adjust_for=(),
@@ -109,11 +118,14 @@ def select_features(
         One row per observation, one column per variable, the target among them. Of pandas or
         polars; lazy frames, pyarrow tables and DuckDB relations are collected, with a note.
     target : str
-        Name of the column to predict.
+        Name of the column to predict; with ``event`` a time.
     drop, ids : sequence of str, default=()
         Columns to leave out.
     group : str, default=None
         Column whose equal values mark rows that belong together and stay in one fold.
+    event : str, default=None
+        Column that is 1 where the event was observed at the time ``target``, and 0 where the row is
+        censored then: columns are selected by a survival model.
     task : {"regression", "classification"}, default=None
         None guesses from the target.
     always_keep : sequence of str, default=()
@@ -207,8 +219,8 @@ def select_features(
     """
     begin = time.perf_counter()
     options = SelectOptions(
-        target=target, drop=drop, ids=ids, group=group, task=task, always_keep=always_keep,
-        adjust_for=adjust_for, levels=levels, impute=impute,
+        target=target, drop=drop, ids=ids, group=group, event=event, task=task,
+        always_keep=always_keep, adjust_for=adjust_for, levels=levels, impute=impute,
         drop_missing=drop_missing, dates=dates, kernel=kernel, loss=loss,
         class_weight=class_weight, alpha=alpha, sparsity=sparsity, n_features=n_features,
         rule=rule, folds=folds, nested=nested, hold_out=hold_out, n_centers=n_centers,
@@ -294,9 +306,10 @@ def _read_data(table: Table, options: SelectOptions) -> SelectionData:
         check_knockoffs(encoder, options.group, table)
     if options.loss is not None:
         check_loss(options.loss, table.task)
-    if options.class_weight is not None and table.task == "regression":
+    if options.class_weight is not None and table.task != "classification":
+        kind = "a number" if table.task == "regression" else "a time"
         raise TableError(
-            f"Class weights are for classes; the target {table.target_name} is a number."
+            f"Class weights are for classes; the target {table.target_name} is {kind}."
         )
     cv = arguments_of_search(options).get("cv")
     _check_groups(table, rows, cv)
@@ -326,11 +339,14 @@ def _make_search(
     data: SelectionData, options: SelectOptions, callbacks: Sequence
 ) -> tuple[KnifeRegressorCV | KnifeClassifierCV, SearchSpec]:
     """Return the cross-validated estimator, not yet fitted, and its specification."""
-    estimator = KnifeRegressorCV if data.table.task == "regression" else KnifeClassifierCV
+    estimator = SEARCHES[data.table.task]
     balanced = options.class_weight is not None
+    of_loss = {"loss": options.loss, "class_weight": options.class_weight}
+    if data.table.task == "survival":
+        of_loss = {}
     search = estimator(
         **{**arguments_of_search(options), "cv": data.cv},
-        loss=options.loss,
+        **of_loss,
         rule=options.rule,
         nested=options.nested,
         random_state=options.random_state,
@@ -339,7 +355,6 @@ def _make_search(
         feature_costs=data.encoder.feature_costs,
         always_keep=data.encoder.places(data.table.kept),
         adjust_for=data.encoder.places(data.table.adjusted),
-        class_weight=options.class_weight,
         scoring="balanced_accuracy" if balanced else None,
     )
     if callbacks:
@@ -365,9 +380,12 @@ def _make_selection(
     model, seed = selected.model, options.random_state
     features = _describe_features(selected, search, encoder, table.adjusted)
     names = [feature.name for feature in features if feature.selected]
-    baseline_errors, full_errors, full_model = compare_models(
-        search, X, y, task=table.task, adjusted=search.adjust_for, n_jobs=options.n_jobs
-    )
+    if table.task == "survival":
+        baseline_errors, full_errors, full_model = compare_survival(search, y)
+    else:
+        baseline_errors, full_errors, full_model = compare_models(
+            search, X, y, task=table.task, adjusted=search.adjust_for, n_jobs=options.n_jobs
+        )
     quality = _judge_classes(selected, search, data, options.n_jobs)
     rates = find_rates(model, encoder, X, y, data.groups, options, callbacks)
     if rates is not None:
@@ -385,6 +403,7 @@ def _make_selection(
         full_advantage=advantage_over(baseline_errors, full_errors, search.splits_),
         held_out=judge_held_out(model, X, y, Z, table.target[held]),
         quality=quality,
+        survival=_judge_survival(selected, search, data, options.n_jobs),
         effects=find_effects(model, encoder, X, names, seed),
         interactions=find_interactions(model, encoder, X, seed),
         substitutes=_find_substitutes(model, search, X, y, options.quick),
@@ -485,7 +504,7 @@ def _fewer_folds(table, y, folds, asked):
     where less than two are left to judge. With groups of rows, which are split as a whole, the
     number of rows does not decide, nor with a splitter of scikit-learn.
     """
-    if table.task == "regression" or table.groups is not None or not is_counted(folds):
+    if table.task != "classification" or table.groups is not None or not is_counted(folds):
         return None
     n_folds = FOLDS.n_folds if folds is None else int(folds)
     labels, counts = np.unique(y, return_counts=True)
@@ -535,12 +554,20 @@ def _judge_classes(selected, search, data, n_jobs):
 
     The models of the folds that show it also tell how probable classes are at their scores.
     """
-    if data.table.task == "regression":
+    if data.table.task != "classification":
         return None
     models = selected.models or models_of_folds(search, data.X, data.y, n_jobs)
     row_names = data.table.row_names[data.rows]
     add_probabilities(selected.model, models, search.splits_, data.X, data.y)
     return judge_classes(models, search.splits_, data.X, data.y, row_names)
+
+
+def _judge_survival(selected, search, data, n_jobs):
+    """Return how well times until an event are predicted, or None for another target."""
+    if data.table.task != "survival":
+        return None
+    models = selected.models or models_of_folds(search, data.X, data.y, n_jobs)
+    return judge_survival(models, search, data.X, data.y, n_jobs)
 
 
 def _describe_features(selected, search, encoder, adjusted):

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from kernelknife._engine.data.survival import check_survival, survival_columns
 from kernelknife._engine.policy import infer_task
 from kernelknife._utils.checks import as_frame
 from kernelknife._utils.messages import import_optional, number
@@ -60,7 +61,8 @@ class Table:
     target : ndarray
     groups : ndarray or None
         For every row the name of its group; rows of one group belong together.
-    task : {"regression", "classification"}
+    task : {"regression", "classification", "survival"}
+        The target of survival times is what :class:`kernelknife.KnifeSurvival` takes.
     target_name : str
     notes : tuple of str
         What was guessed and what was left out, for the user to read.
@@ -134,6 +136,9 @@ def _make_table(frame, options):
         frame = _without_incomplete_rows(frame, notes)
     values = frame.pop(options.target)
     groups = None if options.group is None else group_labels(frame, options.group)
+    if options.event is not None and options.event not in frame:
+        raise TableError(f"The event {options.event} has no value in any row: name another column.")
+    events = None if options.event is None else frame.pop(options.event)
     doubts: list[str] = []
     frame = frame.drop(columns=[options.group] if options.group is not None else [])
     frame = _usable_columns(frame, options, notes, doubts)
@@ -141,8 +146,12 @@ def _make_table(frame, options):
         values = values.astype(object)
     if is_text(values):
         check_number_marks(options.target, values.astype(str))
-    task = options.task or _guess_task(values, options.target, notes)
-    target = _target_values(values, options.target, task)
+    if events is None:
+        task = options.task or _guess_task(values, options.target, notes)
+        target = _target_values(values, options.target, task)
+    else:
+        # Rows may have been left out for other columns' gaps.
+        task, target = "survival", _times_and_events(values, events, options, notes)
     doubts += find_doubts(frame)
     notes += describe_kinds(frame) + _roles_in_words(frame, options) + doubts
     kept = frame.index.to_numpy()
@@ -210,7 +219,8 @@ def _expand_dates(frame, options):
     """Return the frame with numbers in place of dates, and the plan of what became of them."""
     if not options.dates:
         return frame, {}
-    others = [options.target, *([] if options.group is None else [options.group])]
+    named = (options.target, options.group, options.event)
+    others = [name for name in named if name is not None]
     plan = plan_dates(frame.drop(columns=others), options.dates)
     return expand_dates(frame, plan), plan
 
@@ -387,15 +397,12 @@ def _check_request(frame, options):
             "have its variables in rows.",
             Hint("exchange rows and columns with {}", {"transpose": True}, "read_table"),
         )
-    for name in [
-        target,
-        *left_out,
-        *options.levels,
-        *options.always_keep,
-        *options.adjust_for,
-        *([] if options.group is None else [options.group]),
-    ]:
+    others = [name for name in (options.group, options.event) if name is not None]
+    named = (*options.levels, *options.always_keep, *options.adjust_for)
+    for name in [target, *left_out, *named, *others]:
         check_column(name, frame.columns)
+    if options.event is not None:
+        _check_event(options)
     if options.impute is not None and options.drop_missing:
         raise TableError(
             "Missing values can be filled in or their rows left out, not both.",
@@ -409,6 +416,20 @@ def _check_request(frame, options):
     if target in (*left_out, options.group):
         raise TableError(
             f"{target!r} is the target; it cannot be left out or be the group as well."
+        )
+
+
+def _check_event(options):
+    """Raise where the event is asked for in a second role, or beside another task."""
+    if options.event in (options.target, options.group, *options.drop, *options.ids):
+        raise TableError(
+            f"{options.event!r} is the event; it cannot be left out, be the time or be the group "
+            "as well."
+        )
+    if options.task is not None:
+        raise TableError(
+            "A target with an event is a time until it, and no other task.",
+            Hint("leave out the task"),
         )
 
 
@@ -550,3 +571,24 @@ def _target_values(values, name, task):
             *hints,
         )
     return values.astype(str).to_numpy(dtype=str) if is_text(values) else values.to_numpy()
+
+
+def _times_and_events(values, events, options, notes):
+    """Return times and events as the target of a survival model, with a note on how many."""
+    for name, column in ((options.target, values), (options.event, events)):
+        if is_text(column):
+            raise TableError(
+                f"The column {name} holds texts: a time is a number, and an event is 1 where it "
+                "was observed and 0 where the row is censored."
+            )
+    try:
+        target = survival_columns(np.column_stack([values, events]).astype(float))
+        check_survival(target, np.ones(len(target)))
+    except ValueError as error:
+        raise TableError(str(error)) from None
+    n_events = int(target[:, 1].sum())
+    notes.append(
+        f"took {options.target} for the time until {options.event}, which was observed in "
+        f"{n_events} of {len(target)} rows"
+    )
+    return target

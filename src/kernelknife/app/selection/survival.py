@@ -1,0 +1,172 @@
+"""How well a selection predicts times until an event, on the test rows of the folds.
+
+The errors that decide are those of the search: what test rows add to the partial likelihood, with a
+minus sign. What people read is the concordance, and the Kaplan-Meier curves of rows of low, middle
+and high risk.
+"""
+
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import clone
+
+from kernelknife._tuning.candidates import EQUAL
+from kernelknife._tuning.choose import ScoreTable, nested_scores
+from kernelknife._utils.threads import limited_blas
+from kernelknife.app.selection.result import Score
+from kernelknife.losses import CoxLoss
+from kernelknife.survival_metrics import concordance, kaplan_meier
+
+__all__ = ["RiskGroup", "SurvivalQuality", "compare_survival", "judge_survival", "partial_error"]
+
+GROUPS = ("low risk", "middle risk", "high risk")
+
+
+@dataclass(frozen=True)
+class RiskGroup:
+    """A third of the rows, by the risk that a model predicts which has not trained on them.
+
+    Attributes
+    ----------
+    name : str
+    n_rows, n_events : int
+    times, survival : ndarray
+        The Kaplan-Meier curve: the share of rows without an event from each time on.
+    """
+
+    name: str
+    n_rows: int
+    n_events: int
+    times: np.ndarray = field(repr=False)
+    survival: np.ndarray = field(repr=False)
+
+
+@dataclass(frozen=True)
+class SurvivalQuality:
+    """How well times until an event are predicted on the test rows of the folds.
+
+    Attributes
+    ----------
+    concordance, full_concordance : Score
+        Harrell's concordance of the selected model and of the one that uses all columns with equal
+        weights; without any column it is 0.5.
+    groups : tuple of RiskGroup
+        Thirds of the rows of every fold, by their predicted risk.
+    """
+
+    concordance: Score
+    full_concordance: Score
+    groups: tuple[RiskGroup, ...]
+
+    def to_json(self) -> dict:
+        """Return the figures as a dict that ``json.dumps`` accepts."""
+        return {
+            "concordance": vars(self.concordance),
+            "concordance_of_all_columns": vars(self.full_concordance),
+            "risk_groups": [
+                {
+                    "name": group.name,
+                    "rows": group.n_rows,
+                    "events": group.n_events,
+                    "times": group.times.tolist(),
+                    "survival": group.survival.tolist(),
+                }
+                for group in self.groups
+            ],
+        }
+
+
+def partial_error(loss: CoxLoss, y, scores, train, test) -> float:
+    """Return what test rows add to the loss of the training rows, per test row.
+
+    Parameters
+    ----------
+    loss : CoxLoss
+    y : ndarray of shape (n_samples, 4)
+    scores : ndarray of shape (n_samples,)
+        Of a model that was fitted to the training rows.
+    train, test : ndarray of int
+    """
+    both = np.concatenate([train, test])
+    before = loss.bind(y[train], np.ones(len(train))).value(scores[train])
+    after = loss.bind(y[both], np.ones(len(both))).value(scores[both])
+    return (after - before) / len(test)
+
+
+def compare_survival(search, y) -> tuple[np.ndarray, np.ndarray, str]:
+    """Return the errors by fold of no model and of one with all columns, and the latter's name.
+
+    Parameters
+    ----------
+    search : KnifeSurvivalCV
+        Fitted; it has compared models of all columns with equal weights.
+    y : ndarray of shape (n_samples, 4)
+    """
+    zeros = np.zeros(len(y))
+    baseline = [partial_error(search.loss, y, zeros, *split) for split in search.splits_]
+    results = search.cv_results_
+    equal = np.flatnonzero((results["weighting"] == EQUAL) & results["followed"])
+    folds = range(len(search.splits_))
+    scores = np.array([results[f"split{i}_test_score"][equal] for i in folds])
+    table = ScoreTable.of_scores(scores)
+    full = -nested_scores(table, search.splits_, "min")
+    return np.array(baseline), full, "a Cox model of the same kernels with equal weights"
+
+
+def judge_survival(models, search, X, y, n_jobs) -> SurvivalQuality:
+    """Return concordances and risk groups on the test rows of the folds.
+
+    Parameters
+    ----------
+    models : list of KnifeSurvival
+        One per fold, fitted on its training rows.
+    search : KnifeSurvivalCV
+    X, y : ndarray
+    n_jobs : int or None
+    """
+    plain = clone(search.best_estimator_).set_params(
+        learn_weights=False, relax=False, n_features_to_select=None, start="auto"
+    )
+    full = Parallel(n_jobs=n_jobs)(
+        delayed(_fit)(clone(plain), X[train], y[train]) for train, _ in search.splits_
+    )
+    thirds = np.full((len(search.splits_), len(y)), -1)
+    concordances = np.full((2, len(search.splits_)), np.nan)
+    for i, (_, test) in enumerate(search.splits_):
+        time, event, strata = y[test, 0], y[test, 1], y[test, 2]
+        for row, model in enumerate((models[i], full[i])):
+            risk = model.predict(X[test])
+            with suppress(ValueError):  # where no two of these rows can be compared
+                concordances[row, i] = concordance(time, event, risk, strata=strata)
+        risk = models[i].predict(X[test])
+        order = np.argsort(np.argsort(risk, kind="stable"), kind="stable")
+        thirds[i, test] = order * len(GROUPS) // len(test)
+    return SurvivalQuality(
+        _mean_score(concordances[0]), _mean_score(concordances[1]), _groups(thirds, y)
+    )
+
+
+def _fit(model, X, y):
+    with limited_blas():
+        return model.fit(X, y)
+
+
+def _mean_score(values):
+    known = values[np.isfinite(values)]
+    if len(known) < 2:
+        return Score(float(known.mean()) if len(known) else np.nan, np.nan)
+    return Score(float(known.mean()), float(known.std(ddof=1) / np.sqrt(len(known))))
+
+
+def _groups(thirds, y):
+    """Return the groups; where folds are repeated a row is in the one that it is in mostly."""
+    votes = np.array([(thirds == group).sum(axis=0) for group in range(len(GROUPS))])
+    mine = np.where(votes.any(axis=0), votes.argmax(axis=0), -1)
+    found = []
+    for group, name in enumerate(GROUPS):
+        rows = mine == group
+        times, survival = kaplan_meier(y[rows, 0], y[rows, 1])
+        found.append(RiskGroup(name, int(rows.sum()), int(y[rows, 1].sum()), times, survival))
+    return tuple(found)
