@@ -32,19 +32,28 @@ array([1])
 
 from kernelknife.losses.base import CoupledLoss, Loss, Risk
 from kernelknife.losses.classes import Hinge, HuberizedHinge, LogisticLoss, SquaredHinge
+from kernelknife.losses.counts import GammaLoss, NegativeBinomialLoss, PoissonLoss, TweedieLoss
 from kernelknife.losses.numbers import HuberLoss, SquaredLoss
+from kernelknife.losses.quantiles import ExpectileLoss, QuantileLoss, SmoothQuantileLoss
 from kernelknife.losses.registry import LOSSES, check_loss
 
 __all__ = [
     "LOSSES",
     "CoupledLoss",
+    "ExpectileLoss",
+    "GammaLoss",
     "Hinge",
     "HuberLoss",
     "HuberizedHinge",
     "LogisticLoss",
     "Loss",
+    "NegativeBinomialLoss",
+    "PoissonLoss",
+    "QuantileLoss",
     "Risk",
+    "SmoothQuantileLoss",
     "SquaredHinge",
     "SquaredLoss",
+    "TweedieLoss",
     "check_loss",
 ]

@@ -12,7 +12,7 @@ from kernelknife._engine.data.rows import Block, Rows, RowsError, Sums, check_we
 from kernelknife._utils.arrays import Array, is_foreign, like, namespace, to_host
 from kernelknife.losses import Loss
 
-__all__ = ["TARGETS", "TargetEncoder", "measure_targets", "split_offset"]
+__all__ = ["TARGETS", "TargetEncoder", "measure_targets", "split_offset", "stack_offset"]
 
 NORMAL_MAD = 1.4826  # a normal distribution's deviation over its median absolute deviation
 
@@ -77,6 +77,14 @@ class TargetEncoder:
         return xp.take(xp.asarray(self.classes, device=scores.device), codes, axis=0)
 
 
+def stack_offset(y: np.ndarray, offset: np.ndarray) -> np.ndarray:
+    """Return numbers with their offsets, one per number, in columns behind them."""
+    y = np.asarray(y)
+    y = y.reshape(len(y), -1)
+    offset = np.broadcast_to(offset.reshape(len(y), -1), y.shape)
+    return np.hstack([y, offset])
+
+
 def split_offset(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return targets, of one dimension where there is one, and offsets of shape (n, k)."""
     k = y.shape[1] // 2
@@ -134,8 +142,22 @@ def _make_encoder(
     encoder = measure(y, s, standardize and loss.scale_target, loss.robust)
     if encoder.classes is None:
         loss.check_target(np.asarray(y, dtype=float))
+        encoder = _one_per_level(encoder, loss)
     has_link = type(loss).inverse_link is not Loss.inverse_link
     return replace(encoder, offset=offset, loss=loss if has_link else None)
+
+
+def _one_per_level(encoder: TargetEncoder, loss: Loss) -> TargetEncoder:
+    """Return the encoder with as many equal columns as the loss has scores of one number."""
+    if loss.n_levels == 1:
+        return encoder
+    if encoder.n_outputs > 1:
+        raise ValueError(
+            f"{loss!r} has several scores of one number, but the target has {encoder.n_outputs} "
+            "columns: fit each of them by itself."
+        )
+    center, scale = (np.repeat(part, loss.n_levels) for part in (encoder.center, encoder.scale))
+    return replace(encoder, center=center, scale=scale, squeeze=False)
 
 
 def _encoder_of_classes(
