@@ -13,6 +13,7 @@ from types import MethodType
 from typing import Any, Self
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.feature_selection import SelectorMixin
 from sklearn.metrics import r2_score
@@ -154,6 +155,8 @@ def open_rows_of(estimator: Any, X: Any, y: Any = None, sample_weight: Any = Non
 def check_arrays(estimator: Any, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return a table in memory and its target as arrays, in scikit-learn's way."""
     numeric = not is_classifier(estimator)
+    y = y.toarray() if issparse(y) else y  # an indicator matrix of labels
+    several = np.ndim(y) == 2 and np.shape(y)[1] > 1
     X = make_dense(X, estimator.memory_budget)
     with explained_texts(X):
         return validate_data(
@@ -162,7 +165,7 @@ def check_arrays(estimator: Any, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray
             y,
             dtype=FLOATS,
             ensure_all_finite=False,
-            multi_output=numeric,
+            multi_output=numeric or several,
             y_numeric=numeric,
         )
 

@@ -137,15 +137,7 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         options |= {"relax": False, "n_centers": None, "n_jobs": None, **changes}
         return self._single(**options)
 
-    def _fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
-        groups: Any,
-        offset: Any = None,
-        exposure: Any = None,
-    ) -> Self:
+    def _fit(self, X, y, sample_weight, groups, offset=None, exposure=None):
         spec = SearchSpec.from_estimator(self)
         refuse_lazy_rows(X, "Cross-validation")
         X, y, groups = indexable(X, y, groups)
@@ -333,8 +325,8 @@ class KnifeRegressorCV(IntervalPrediction, RegressorMixin, _BaseKnifeCV):
         a quarter of a standard error of the best count as equally good, and the fewest features
         decide. Features are counted over all folds together.
     scoring : str, callable or None, default=None
-        None is the mean squared error, or the accuracy for classes; of a loss with a score of its
-        own that score, such as the mean deviance of counts or the pinball loss of quantiles.
+        None is the mean squared error, or the accuracy for classes (for labels its mean over them);
+        of a loss with a score of its own that score, such as the mean deviance of counts.
     cv : int, splitter or iterable, default=None
         None is five folds of shuffled rows, stratified for classes; below 200 rows, where one
         split into folds is mostly chance, twice five; and as many as the rarest class has rows
@@ -562,7 +554,15 @@ class KnifeClassifierCV(ClassifierMixin, _BaseKnifeCV):
         """
         return self._fit(X, y, sample_weight, groups)
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
+
     def _class_codes(self, y):
+        if y.ndim == 2:  # labels, which folds cannot all be stratified by
+            self.classes_ = np.arange(y.shape[1])
+            return None
         self.classes_, codes = np.unique(y, return_inverse=True)
         return codes
 

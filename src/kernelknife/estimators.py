@@ -364,7 +364,9 @@ class KnifeClassifier(ClassifierMixin, _BaseKnife):
 
     A weight between 0 and 1 sits on every feature inside a kernel and is learned together
     with the kernel model; most weights become exactly zero. More than two classes get one
-    score column each (one class against the rest) and share one weight vector.
+    score column each (one class against the rest) and share one weight vector. So do several
+    labels, an indicator matrix as y, of which a row may have several or none: there is one model
+    per label, and one selection for all.
 
     Parameters
     ----------
@@ -393,7 +395,8 @@ class KnifeClassifier(ClassifierMixin, _BaseKnife):
     Attributes
     ----------
     classes_ : ndarray
-        The classes; all other attributes are those of :class:`KnifeRegressor`.
+        The classes, or the numbers of the labels; all other attributes are those of
+        :class:`KnifeRegressor`.
 
     Examples
     --------
@@ -407,6 +410,11 @@ class KnifeClassifier(ClassifierMixin, _BaseKnife):
     array([2, 7])
     """
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
+
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the weights and fit the model.
@@ -415,8 +423,9 @@ class KnifeClassifier(ClassifierMixin, _BaseKnife):
         ----------
         X : array-like of shape (n_samples, n_features)
             Or a memory map, a device array, a Dask collection, or the path of Parquet files.
-        y : array-like of shape (n_samples,)
-            The class of every row; for Parquet files the name of the target's column.
+        y : array-like of shape (n_samples,) or (n_samples, n_labels)
+            The class of every row, or an indicator matrix of 0 and 1 with a column per label; for
+            Parquet files the name of the target's column.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows in the loss; a row of weight 2 counts as two rows. For Parquet
             files the name of a column.
@@ -448,7 +457,8 @@ class KnifeClassifier(ClassifierMixin, _BaseKnife):
     def predict_proba(self, X: Any) -> Any:
         """Return class probabilities, for a loss that has them (logistic).
 
-        Beyond two classes they are those of each class against the rest, normalized.
+        Beyond two classes they are those of each class against the rest, normalized. Of labels
+        each has its own probability.
 
         Parameters
         ----------
@@ -458,7 +468,7 @@ class KnifeClassifier(ClassifierMixin, _BaseKnife):
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            One probability per class; those of a row add up to 1.
+            One probability per class; those of a row add up to 1. Or one per label.
         """
         check_is_fitted(self)
         loss = default_loss(self.loss, "classification")

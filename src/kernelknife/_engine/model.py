@@ -90,6 +90,8 @@ class Model:
 
     def probabilities(self, rows: Rows, loss: Loss) -> Array:
         """Return class probabilities by a loss that has them."""
+        if self.targets.labels:
+            return self._map(rows, loss.probability)
         return self._map(rows, partial(_class_probabilities, loss))
 
     def _map(self, rows: Rows, after: Callable[[Array], Array]) -> Array:

@@ -377,7 +377,7 @@ class _Judge:
         model = model_at(self.seen, solution)
         predicted = model.predict(self.rows, self.test.offset)
         if model.targets.classes is not None:
-            return float(np.average(predicted == y, weights=s))
+            return float(np.average(predicted == y, weights=s, axis=0).mean())
         if self.setup.spec.loss.score is not None:
             return float(self.setup.spec.loss.score(y, predicted, s))
         squares = (predicted - y) ** 2

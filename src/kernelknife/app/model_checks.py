@@ -188,6 +188,7 @@ def _check_targets(targets, is_classifier):
     _require(k > 0 and bool((targets.scale > 0).all()), "the target has no scale")
     _require(isinstance(targets.squeeze, bool), "the shape of predictions is unknown")
     _require(isinstance(targets.offset, bool), "it is unknown whether there were offsets")
+    _require(targets.labels is False, "a table has one target")
     loss = targets.loss
     _require(loss is None or isinstance(loss, Loss), "the link of the scores is none")
     if loss is not None:

@@ -33,6 +33,9 @@ class TargetEncoder:
         Whether offsets stand behind the targets.
     loss : Loss or None
         With the link from scores to predictions, where there is one.
+    labels : bool
+        Whether the classes are labels, of which a row may have several or none: one column of 0 and
+        1 each.
     """
 
     center: np.ndarray
@@ -41,6 +44,7 @@ class TargetEncoder:
     squeeze: bool
     offset: bool = False
     loss: Loss | None = None
+    labels: bool = False
 
     @property
     def n_outputs(self) -> int:
@@ -56,6 +60,8 @@ class TargetEncoder:
         if self.classes is None:
             numbers = np.asarray(y, dtype=float).reshape(len(y), -1)
             return np.asarray((numbers - self.center) / self.scale)
+        if self.labels:
+            return np.where(np.asarray(y, dtype=float) > 0.5, 1.0, -1.0)
         codes = np.searchsorted(self.classes, y.ravel())
         return encode_classes(codes, len(self.classes))
 
@@ -67,6 +73,8 @@ class TargetEncoder:
                 values = self.loss.inverse_link(values)
             return values[:, 0] if self.squeeze else values
         xp = namespace(scores)
+        if self.labels:
+            return xp.astype(scores > 0, xp.int64)
         two = self.squeeze
         codes = xp.astype(scores[:, 0] > 0, xp.int64) if two else xp.argmax(scores, axis=1)
         if isinstance(codes, np.ndarray):
@@ -165,6 +173,8 @@ def _encoder_of_classes(
 ) -> TargetEncoder:
     if y.ndim == 2 and y.shape[1] == 1:
         y = y.ravel()
+    if y.ndim == 2:
+        return _encoder_of_labels(y, s)
     missing = _missing(y)
     if missing:
         raise RowsError(f"The target has {missing} missing values: drop those rows, or fill them.")
@@ -183,6 +193,24 @@ def _encoder_of_classes(
         )
     k = 1 if len(classes) == 2 else len(classes)
     return TargetEncoder(np.zeros(k), np.ones(k), classes, squeeze=k == 1)
+
+
+def _encoder_of_labels(y: np.ndarray, s: np.ndarray) -> TargetEncoder:
+    """Return the encoder of an indicator matrix, one column per label."""
+    if y.dtype.kind not in "biuf" or not np.isin(y, (0, 1)).all():
+        raise ValueError(
+            "A classification with several columns of targets is one of several labels: every "
+            "column must hold 0 and 1. For several numbers use a regressor."
+        )
+    for label, column in enumerate(y[s > 0].T):
+        if column.min() == column.max():
+            have = "all rows have" if column.max() else "no row has"
+            raise ValueError(
+                f"The label in column {label} of the target separates nothing: {have} it. Leave "
+                "it out."
+            )
+    k = y.shape[1]
+    return TargetEncoder(np.zeros(k), np.ones(k), np.arange(k), squeeze=False, labels=True)
 
 
 def _missing(y: np.ndarray) -> int:
