@@ -156,7 +156,8 @@ def check_arrays(estimator: Any, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray
     """Return a table in memory and its target as arrays, in scikit-learn's way."""
     numeric = not is_classifier(estimator)
     y = y.toarray() if issparse(y) else y  # an indicator matrix of labels
-    several = np.ndim(y) == 2 and np.shape(y)[1] > 1
+    shape = np.asarray(y).shape
+    several = len(shape) == 2 and shape[1] > 1
     X = make_dense(X, estimator.memory_budget)
     with explained_texts(X):
         return validate_data(

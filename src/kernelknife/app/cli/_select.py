@@ -125,7 +125,7 @@ def print_selection(selection):
     print_table(
         (selection.error_name, "mean", "standard error"), _error_rows(selection), numeric=(1, 2)
     )
-    out.print(f"The model with all columns is scikit-learn's {selection.full_model}.")
+    out.print(f"The model with all columns is {selection.full_model_in_words}.")
     if selection.quality is not None:
         out.print()
         _print_classes(selection.quality)

@@ -47,8 +47,8 @@ def _judgment(selection):
     which = _nested(selection)
     words += (
         f"The baseline predicts the {guess} of the training rows. Errors are means over the folds, "
-        f"with their standard errors. {which} The model with all columns is scikit-learn's "
-        f"{selection.full_model}."
+        f"with their standard errors. {which} The model with all columns is "
+        f"{selection.full_model_in_words}."
     )
     held_out = selection.held_out
     if held_out is not None:

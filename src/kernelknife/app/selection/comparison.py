@@ -25,6 +25,7 @@ from sklearn.svm import SVC, LinearSVC
 
 from kernelknife._base import fitted_with
 from kernelknife._engine import FitSpec, finish, prepare_arrays, set_up
+from kernelknife._engine.policy import default_loss
 from kernelknife._engine.search import solve_for_support
 from kernelknife._tuning.candidates import SearchSpec, penalty_for_share
 from kernelknife._tuning.choose import ScoreTable, nested_scores
@@ -32,10 +33,12 @@ from kernelknife._tuning.halving import plan_search
 from kernelknife._tuning.splits import rows_of_splits
 from kernelknife._utils.threads import limited_blas
 from kernelknife.app.options import SearchOptions
-from kernelknife.app.selection.result import ClassQuality, HeldOut, Score, WrongRow
+from kernelknife.app.selection.result import OWN_MODEL, ClassQuality, HeldOut, Score, WrongRow
+from kernelknife.cross_validation import KnifeClassifierCV
 from kernelknife.estimators import KnifeClassifier, KnifeRegressor
 from kernelknife.inspection.curves import as_errors
 from kernelknife.kernels import Kernel, Linear, Polynomial, check_kernel
+from kernelknife.losses import Loss, QuantileLoss
 
 __all__ = [
     "SelectedModel",
@@ -105,7 +108,7 @@ def select_model(search, X, y, options: SearchOptions) -> SelectedModel:
         wanted.set_params(sparsity=options.sparsity)
         model = clone(wanted).fit(X, y)
     models = _fit_folds(wanted, search.splits_, X, y, options.n_jobs)
-    scorer = check_scoring(model, search.score_name_)
+    scorer = check_scoring(model, _scoring_of(search))
     scores = [
         scorer(fitted, X[test], y[test])
         for fitted, (_, test) in zip(models, search.splits_, strict=True)
@@ -171,10 +174,36 @@ def _fit(model, X, y):
         return model.fit(X, y)
 
 
+@dataclass(frozen=True)
+class LossScore:
+    """A scorer of scikit-learn that compares predictions by the score of a loss."""
+
+    loss: Loss
+
+    def __call__(self, estimator, X, y, sample_weight=None):
+        """Return the score of an estimator's predictions."""
+        s = np.ones(len(y)) if sample_weight is None else sample_weight
+        return self.loss.score(y, estimator.predict(X), s)
+
+
+def _loss_with_score(model):
+    """Return the loss of a regressor where it has a score of its own."""
+    if isinstance(model, KnifeClassifier | KnifeClassifierCV):
+        return None
+    loss = default_loss(model.loss, "regression")
+    return None if loss.score is None else loss
+
+
+def _scoring_of(search):
+    """Return what a scorer of scikit-learn is made of that compares as the search has."""
+    loss = _loss_with_score(search)
+    return search.score_name_ if loss is None else LossScore(loss)
+
+
 def _cross_validate(model, search, X, y, n_jobs):
     """Return the errors of a model of scikit-learn on the folds of a search."""
     scores = cross_val_score(
-        model, X, y, cv=search.splits_, scoring=search.score_name_, n_jobs=n_jobs
+        model, X, y, cv=search.splits_, scoring=_scoring_of(search), n_jobs=n_jobs
     )
     return to_errors(scores, search)
 
@@ -233,11 +262,14 @@ def judge_held_out(model, X, y, Z, y_held) -> HeldOut | None:
     if not len(y_held):
         return None
     task = "classification" if isinstance(model, KnifeClassifier) else "regression"
-    baseline = _baseline(task).fit(X, y)
+    loss = _loss_with_score(model)
+    baseline = _baseline(task, loss).fit(X, y)
     errors = []
     for judged in (model, baseline):
         predicted = judged.predict(Z)
-        if task == "regression":
+        if loss is not None:
+            errors.append(-loss.score(y_held, predicted, np.ones(len(y_held))))
+        elif task == "regression":
             errors.append(float(np.mean((predicted - y_held) ** 2)))
         elif model.class_weight is None:
             errors.append(float(np.mean(predicted != y_held)))
@@ -267,25 +299,31 @@ def compare_models(search, X, y, *, task, n_jobs) -> tuple[np.ndarray, np.ndarra
     n_jobs : int or None
     """
     n_centers = plan_search(SearchSpec.from_estimator(search), len(X)).n_centers
-    kernel = _nearest(search.kernel_)
+    kernel, loss = _nearest(search.kernel_), _loss_with_score(search)
     models = [
         _model_with_all_columns(task, kernel, alpha, X.shape[1], n_centers, search.class_weight)
+        if loss is None
+        else KnifeRegressor(
+            search.kernel_, loss, alpha=alpha, learn_weights=False, n_centers=n_centers
+        )
         for alpha in search.alphas_
     ]
     with limited_blas(), warnings.catch_warnings():
         # scikit-learn warns of folds without test rows of a class, and of models that have not
         # quite converged; neither changes the comparison.
         warnings.simplefilter("ignore")
-        baseline_errors = _cross_validate(_baseline(task), search, X, y, n_jobs)
+        baseline_errors = _cross_validate(_baseline(task, loss), search, X, y, n_jobs)
         errors = [_cross_validate(model, search, X, y, n_jobs) for model in models]
-    name = _name_model(task, kernel, n_centers)
+    name = _name_model(task, kernel, n_centers) if loss is None else OWN_MODEL
     # The least mean over the folds suffers from selection bias, as that of the selection would.
     table = ScoreTable.of_scores(-np.transpose(errors))
     return baseline_errors, -nested_scores(table, search.splits_, "min"), name
 
 
-def _baseline(task):
-    """Return an estimator that predicts the mean, or the most frequent class."""
+def _baseline(task, loss=None):
+    """Return an estimator that predicts the mean, a quantile, or the most frequent class."""
+    if isinstance(loss, QuantileLoss):
+        return DummyRegressor(strategy="quantile", quantile=loss.quantile)
     return DummyRegressor() if task == "regression" else DummyClassifier()
 
 
