@@ -70,7 +70,9 @@ def test_a_draw_is_the_same_every_time(audit):
 def test_every_kernel_and_every_loss_is_drawn(audit):
     drawn = [audit.draw(0, index) for index in range(400)]
     assert {problem.kernel[0] for problem in drawn} == set(kernels.KERNELS)
-    known = {name for name, loss in losses.LOSSES.items() if not loss.target}
+    # Those of counts, amounts and quantiles have independent solvers in tests/test_targets.py.
+    others = ("negative_binomial", "poisson", "gamma", "tweedie", "quantile", "expectile")
+    known = {n for n, loss in losses.LOSSES.items() if not loss.target and n not in others}
     assert {problem.loss[0] for problem in drawn} == known
 
 

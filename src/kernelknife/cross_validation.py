@@ -12,13 +12,11 @@ training rows alone.
 """
 
 from abc import abstractmethod
-from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import indexable
@@ -32,23 +30,21 @@ from kernelknife._base import (
     choose_columns,
     fitted_at,
     fitted_with,
-    scored_at,
+    known_scores,
     with_column_numbers,
 )
-from kernelknife._engine import FitSpec, Model, Setup
+from kernelknife._engine import FitSpec
 from kernelknife._engine.data import find_groups, refuse_lazy_rows
 from kernelknife._engine.data.arrays import ArrayRows
 from kernelknife._engine.data.opening import check_sample_weight
-from kernelknife._engine.search import Start
-from kernelknife._engine.solvers import Solution
+from kernelknife._fold_models import IntervalPrediction, find_again, renumbered, scored_candidate
 from kernelknife._tuning.calibration import calibrate, calibrates, held_out_scores
-from kernelknife._tuning.candidates import EQUAL, RELAXED, Candidate, CandidatePath, SearchSpec
-from kernelknife._tuning.folds import Scoring, SearchData, model_at, refit_candidate
+from kernelknife._tuning.candidates import EQUAL, RELAXED, SearchSpec
+from kernelknife._tuning.folds import Scoring, SearchData
 from kernelknife._tuning.refit import SearchResult, search
 from kernelknife._tuning.splits import warn_of_unjudged
 from kernelknife._utils.checks import as_frame
 from kernelknife._utils.progress import root_progress
-from kernelknife._utils.threads import limited_blas
 from kernelknife._utils.versions import CallbackSupportMixin, with_callbacks
 from kernelknife.estimators import (
     KnifeClassifier,
@@ -63,43 +59,14 @@ __all__ = ["BaseKnifeCV", "KnifeClassifierCV", "KnifeRegressorCV", "models_of_fo
 def models_of_folds(search: Any, X: np.ndarray, y: np.ndarray, n_jobs: Any = None) -> list:
     """Return the models of the selected candidate that the folds of a fitted search have scored.
 
-    Parameters
-    ----------
-    search : KnifeRegressorCV or KnifeClassifierCV
-        Fitted to ``X`` and ``y``, without sample weights and ``n_features_to_select``.
-    X, y : ndarray
-    n_jobs : int or None
+    It was fitted to ``X`` and ``y``, without sample weights and offsets.
     """
-    rows = search._rows
-    as_estimator = partial(_scored_candidate, search._single_estimator())
+    as_estimator = partial(scored_candidate, search._single_estimator())
     scoring = Scoring(search.score_name_, None, as_estimator)
-    data = SearchData(X, y, np.ones(len(y)), scoring).take(rows)
-    calls = (
-        delayed(_model_of_fold)(
-            search._path, search._candidate, data, np.searchsorted(rows, train), begin
-        )
-        for (train, _), begin in zip(search.splits_, search._starts, strict=True)
-    )
-    return Parallel(n_jobs=n_jobs)(calls)
-
-
-def _model_of_fold(
-    path: CandidatePath,
-    candidate: Candidate,
-    data: SearchData,
-    train: np.ndarray,
-    begin: Start | None,
-) -> Any:
-    with limited_blas():
-        setup, solution = refit_candidate(path, candidate, data, train, begin)
-        return data.scoring.as_estimator(setup, solution, model_at(setup, solution))
-
-
-def _scored_candidate(single: Any, setup: Setup, solution: Solution, model: Model) -> Any:
-    """Return what a scorer is called with: it may ask for the kernel and alpha of the candidate."""
-    spec = setup.spec
-    options = {"kernel": spec.kernel, "alpha": spec.alpha, "n_centers": spec.n_centers}
-    return scored_at(copy(single).set_params(**options), setup, solution, model)
+    data = SearchData(X, y, np.ones(len(y)), scoring).take(search._rows)
+    path, candidate = search._found
+    found = find_again(path, candidate, data, search._folds, search._starts, n_jobs)
+    return [as_estimator(*one) for one in found]
 
 
 class BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEstimator):
@@ -172,6 +139,7 @@ class BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEst
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    _intervals: Any  # made when they are asked for
     _single: type
     _default_scoring: str
 
@@ -197,31 +165,13 @@ class BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEst
         }
         return self._single(**options)
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Choose by cross-validation, then fit what was chosen to all rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Training rows.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Target of every row.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows, in the loss and in the scores.
-        groups : array-like of shape (n_samples,), default=None
-            Rows of one group, such as the samples of one patient, stay in one fold. A
-            splitter given as ``cv`` gets them, and is refused if it tears a group apart.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
+    def _fit(self, X, y, sample_weight, groups, offset=None, exposure=None):
         spec = SearchSpec.from_estimator(self)
         refuse_lazy_rows(X, "Cross-validation")
         X, y, groups = indexable(as_frame(X), y, groups)
-        data, fixed = self._open(X, y, sample_weight, spec), choose_columns(spec.fit, X)
+        known = known_scores(offset, exposure, len(y), spec.fit.loss)
+        spec = replace(spec, fit=replace(spec.fit, offset=known is not None))
+        data, fixed = self._open(X, y, sample_weight, spec, known), choose_columns(spec.fit, X)
         spec = replace(spec, fit=with_column_numbers(fixed, data.names, data.X.shape[1]))
         # Groups by name mean nothing to a fold without a frame, and those that are found in the
         # columns are the same in all folds.
@@ -250,17 +200,24 @@ class BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEst
         s, method = data.sample_weight[tested], str(self.probability)
         calibrated(self.best_estimator_, calibrate(scores, codes[tested], s, method))
 
-    def _open(self, X: Any, y: Any, sample_weight: Any, spec: SearchSpec) -> SearchData:
+    def _open(
+        self, X: Any, y: Any, sample_weight: Any, spec: SearchSpec, known: np.ndarray | None
+    ) -> SearchData:
         """Return the rows of the search; sets number and names of the columns."""
         self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
         X, y = check_arrays(self, X, y)
         s = check_sample_weight(sample_weight, len(X))
         template = self._single_estimator(kernel=spec.fit.kernel)
-        as_estimator = partial(_scored_candidate, template)
-        scoring = Scoring.checked(
-            self._find_scoring(), self._default_scoring, template, as_estimator, y, s
-        )
-        return SearchData(X, y, s, scoring, getattr(self, "feature_names_in_", None))
+        as_estimator = partial(scored_candidate, template)
+        if known is not None and self.scoring is not None:
+            raise ValueError(
+                "With an offset or an exposure the folds compare the score of the loss: leave out "
+                "scoring, which would predict without them."
+            )
+        default = spec.fit.loss.score_name or self._default_scoring
+        asked = self._find_scoring()
+        scoring = Scoring.checked(asked, default, template, as_estimator, y, s)
+        return SearchData(X, y, s, scoring, getattr(self, "feature_names_in_", None), known)
 
     def _set_fitted(self, result: SearchResult, seed: int | None) -> None:
         """Set every fitted attribute from the result of a search."""
@@ -308,8 +265,9 @@ class BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEst
         if hasattr(self.best_estimator_, "feature_groups_"):
             self.feature_groups_ = self.best_estimator_.feature_groups_
         self.score_name_ = result.score_name
-        self._candidate, self._path = candidate, result.path
+        self._setup, self._found = refit.setup, (result.path, candidate)
         self._rows, self._starts = result.rows, result.starts
+        self._folds, self._intervals = renumbered(self.splits_, self._rows), None
 
     # -- the chosen model -------------------------------------------------------------
 
@@ -376,7 +334,7 @@ class BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEst
         )
 
 
-class KnifeRegressorCV(RegressorMixin, BaseKnifeCV):
+class KnifeRegressorCV(IntervalPrediction, RegressorMixin, BaseKnifeCV):
     """:class:`KnifeRegressor` with kernel and penalties chosen by cross-validation.
 
     Parameters
@@ -410,7 +368,8 @@ class KnifeRegressorCV(RegressorMixin, BaseKnifeCV):
         a quarter of a standard error of the best count as equally good, and the fewest features
         decide. Features are counted over all folds together.
     scoring : str, callable or None, default=None
-        None is the mean squared error, or the accuracy for classes.
+        None is the mean squared error, or the accuracy for classes (for labels its mean over them);
+        of a loss with a score of its own that score, such as the mean deviance of counts.
     cv : int, splitter or iterable, default=None
         None is five folds of shuffled rows, stratified for classes; below 200 rows, where one
         split into folds is mostly chance, twice five; and as many as the rarest class has rows
@@ -525,6 +484,54 @@ always_keep, adjust_for : as in KnifeRegressor
     _single = KnifeRegressor
     _default_scoring = "neg_mean_squared_error"
 
+    @with_callbacks
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+        offset: Any = None,
+        exposure: Any = None,
+    ) -> Self:
+        """Choose by cross-validation, then fit what was chosen to all rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training rows.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Target of every row.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows, in the loss and in the scores.
+        groups : array-like of shape (n_samples,), default=None
+            Rows of one group, such as the samples of one patient, stay in one fold. A
+            splitter given as ``cv`` gets them, and is refused if it tears a group apart.
+        offset, exposure : array-like of shape (n_samples,), default=None
+            See :meth:`KnifeRegressor.fit`.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        return self._fit(X, y, sample_weight, groups, offset, exposure)
+
+    def predict(self, X, offset=None, exposure=None):
+        """Predict with the chosen model, on the scale of y.
+
+        Parameters
+        ----------
+        X, offset, exposure : as in KnifeRegressor.predict
+            See :meth:`KnifeRegressor.predict`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            One prediction per row, or one per quantile.
+        """
+        return self._chosen.predict(X, offset, exposure)
+
     def _class_codes(self, y):
         return None
 
@@ -573,7 +580,31 @@ KnifeRegressorCV
     _single = KnifeClassifier
     _default_scoring = "accuracy"
 
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Choose by cross-validation, then fit what was chosen to all rows.
+
+        Parameters
+        ----------
+        X, y, sample_weight, groups : as in KnifeRegressorCV.fit
+            See :meth:`KnifeRegressorCV.fit`; y holds the class of every row.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        return self._fit(X, y, sample_weight, groups)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
+
     def _class_codes(self, y):
+        if y.ndim == 2:  # labels, which folds cannot all be stratified by
+            self.classes_ = np.arange(y.shape[1])
+            return None
         self.classes_, codes = np.unique(y, return_inverse=True)
         return codes
 

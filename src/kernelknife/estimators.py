@@ -10,8 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernelknife._base import (
     KernelPredictor,
+    OffsetPrediction,
     ProbabilityMethod,
+    known_scores,
     open_data,
+    rows_in_memory,
     with_column_numbers,
 )
 from kernelknife._engine import FitSpec, fit, set_up
@@ -90,27 +93,9 @@ class BaseKnife(KernelPredictor, ABC):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find the weights and fit the model.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Or a memory map, a device array, a Dask collection, or the path of Parquet files.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            For Parquet files the name of the target's column.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows in the loss; a row of weight 2 counts as two rows. For Parquet
-            files the name of a column.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
-        spec = FitSpec.from_estimator(self)
-        data = open_data(self, X, y, sample_weight, spec)
+    def _fit(self, X: Any, y: Any, sample_weight: Any, known: Any = None) -> Self:
+        spec = FitSpec.from_estimator(self, offset=known is not None)
+        data = open_data(self, X, y, sample_weight, spec, known)
         rows = data.rows.n_counted if self.n_jobs is None else 0
         with limited_blas(rows), root_progress(self, total=None) as progress:
             result = fit(spec, data, progress)
@@ -143,6 +128,8 @@ class BaseKnife(KernelPredictor, ABC):
         y: Any,
         sample_weight: Any = None,
         *,
+        offset: Any = None,
+        exposure: Any = None,
         n_candidates: int = 8,
         folds: Any = 5,
         random_state: int = 0,
@@ -158,7 +145,7 @@ class BaseKnife(KernelPredictor, ABC):
 
         Parameters
         ----------
-        X, y, sample_weight : see :meth:`fit`
+        X, y, sample_weight, offset, exposure : see :meth:`fit`
             The data that the estimator was fitted on.
         n_candidates : int, default=8
             Most columns to try in each place, by correlation and by gradient each.
@@ -176,8 +163,12 @@ class BaseKnife(KernelPredictor, ABC):
         check_is_fitted(self)
         if not self.learn_weights:
             return Substitutes(())  # every column is in use, and none is left to stand in
-        spec = FitSpec.from_estimator(self)
-        data = open_data(clone(self), X, y, sample_weight, spec)
+        known = None
+        if offset is not None or exposure is not None:
+            loss = default_loss(self.loss, "regression")
+            known = known_scores(offset, exposure, rows_in_memory(y), loss)
+        spec = FitSpec.from_estimator(self, offset=known is not None)
+        data = open_data(clone(self), X, y, sample_weight, spec, known)
         if data.n_features != self.n_features_in_:
             raise ValueError(
                 f"X has {data.n_features} columns, the estimator was fitted on "
@@ -193,7 +184,7 @@ class BaseKnife(KernelPredictor, ABC):
         )
 
 
-class KnifeRegressor(RegressorMixin, BaseKnife):
+class KnifeRegressor(OffsetPrediction, RegressorMixin, BaseKnife):
     """Kernel regression that finds which features matter.
 
     A weight between 0 and 1 sits on every feature inside a kernel and is learned together
@@ -207,8 +198,11 @@ class KnifeRegressor(RegressorMixin, BaseKnife):
         "polynomial", "laplace", "matern", "rational_quadratic", "sigmoid", or an object from
         :mod:`kernelknife.kernels`.
     loss : str or Loss, default=None
-        "squared" (what None stands for), "huber", or an object from
-        :mod:`kernelknife.losses`.
+        "squared" (what None stands for), "huber"; "quantile" or "expectile", by default the median
+        and the mean; "poisson" or "negative_binomial" for counts, "gamma" for positive amounts,
+        "tweedie" for amounts that may be zero; or an object from :mod:`kernelknife.losses`, such as
+        ``QuantileLoss(0.9)``. The losses of counts and amounts have a logarithmic link, and
+        predictions are on the scale of y.
     alpha : float, default=1.0
         Penalty on the squared norm of the model, as in ``KernelRidge``.
     sparsity : float or "auto", default=1.0
@@ -347,7 +341,68 @@ default="kmeans++"
     >>> model = KnifeRegressor(sparsity=2.0).fit(X, y)
     >>> model.get_support(indices=True)
     array([0, 3])
+
+    Counts, of rows that were observed for different times:
+
+    >>> years = rng.uniform(1, 5, size=80)
+    >>> counts = rng.poisson(years * np.exp(X[:, 2]))
+    >>> model = KnifeRegressor(loss="poisson", sparsity=5.0).fit(X, counts, exposure=years)
+    >>> model.get_support(indices=True)
+    array([2])
     """
+
+    @with_callbacks
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, exposure: Any = None
+    ) -> Self:
+        """Find the weights and fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Or a memory map, a device array, a Dask collection, or the path of Parquet files.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            For Parquet files the name of the target's column.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows in the loss; a row of weight 2 counts as two rows. For Parquet
+            files the name of a column.
+        offset : array-like of shape (n_samples,), default=None
+            Known part of every row's prediction, for a loss with a logarithmic link of its
+            logarithm. For rows in memory.
+        exposure : array-like of shape (n_samples,), default=None
+            For how long or how much a row was observed: the prediction is proportional to it. It is
+            an offset, its logarithm, for losses with a logarithmic link.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        known = None
+        if offset is not None or exposure is not None:
+            loss = default_loss(self.loss, "regression")
+            known = known_scores(offset, exposure, rows_in_memory(y), loss)
+        return self._fit(X, y, sample_weight, known)
+
+    def predict(self, X: Any, offset: Any = None, exposure: Any = None) -> Any:
+        """Predict the target, on its own scale.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Or any other kind of rows that ``fit`` takes.
+        offset, exposure : array-like of shape (n_samples,), default=None
+            See :meth:`fit`; without them predictions are those at an offset of zero or an exposure
+            of one.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            One prediction per row, or one per quantile.
+        """
+        check_is_fitted(self)
+        known = self._known_scores(X, offset, exposure)
+        return self._apply(partial(self._model.predict, offset=known), X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -360,7 +415,9 @@ class KnifeClassifier(ClassifierMixin, BaseKnife):
 
     A weight between 0 and 1 sits on every feature inside a kernel and is learned together
     with the kernel model; most weights become exactly zero. More than two classes get one
-    score column each (one class against the rest) and share one weight vector.
+    score column each (one class against the rest) and share one weight vector. So do several
+    labels, an indicator matrix as y, of which a row may have several or none: there is one model
+    per label, and one selection for all.
 
     Parameters
     ----------
@@ -396,7 +453,8 @@ class KnifeClassifier(ClassifierMixin, BaseKnife):
     Attributes
     ----------
     classes_ : ndarray
-        The classes; all other attributes are those of :class:`KnifeRegressor`.
+        The classes, or the numbers of the labels; all other attributes are those of
+        :class:`KnifeRegressor`.
 
     Examples
     --------
@@ -409,6 +467,33 @@ class KnifeClassifier(ClassifierMixin, BaseKnife):
     >>> model.get_support(indices=True)
     array([2, 7])
     """
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the weights and fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Or a memory map, a device array, a Dask collection, or the path of Parquet files.
+        y : array-like of shape (n_samples,) or (n_samples, n_labels)
+            The class of every row, or an indicator matrix of 0 and 1 with a column per label; for
+            Parquet files the name of the target's column.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows in the loss; a row of weight 2 counts as two rows. For Parquet
+            files the name of a column.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        return self._fit(X, y, sample_weight)
 
     def decision_function(self, X: Any) -> Any:
         """Return the scores: the second class's for two classes, else one column per class.
@@ -430,7 +515,8 @@ class KnifeClassifier(ClassifierMixin, BaseKnife):
     def predict_proba(self, X: Any) -> Any:
         """Return class probabilities, for a loss that has them (logistic) or with ``probability``.
 
-        Beyond two classes they are those of each class against the rest, normalized.
+        Beyond two classes they are those of each class against the rest, normalized. Of labels
+        each has its own probability.
 
         Parameters
         ----------
@@ -440,7 +526,7 @@ class KnifeClassifier(ClassifierMixin, BaseKnife):
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            One probability per class; those of a row add up to 1.
+            One probability per class; those of a row add up to 1. Or one per label.
         """
         check_is_fitted(self)
         if hasattr(self, "calibration_"):

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from kernelknife._base import fitted_at, open_data
+from kernelknife._base import fitted_at, known_scores, open_data, rows_in_memory
 from kernelknife._engine import FitSpec, Setup, follow, set_up, warn_not_converged
 from kernelknife._engine.data import column_names
 from kernelknife._engine.data.dask import is_dask
-from kernelknife._engine.policy import infer_task, task_of_loss
+from kernelknife._engine.policy import default_loss, infer_task, task_of_loss
 from kernelknife._engine.search import Trace, rank_features, solve_for_count
 from kernelknife._engine.solvers import Solution
 from kernelknife._engine.spec import check_sparsities
@@ -306,6 +306,8 @@ def knife_path(
     sparsities=50,
     updates_per_point=None,
     sample_weight=None,
+    offset=None,
+    exposure=None,
     task=None,
     callbacks=(),
     **options,
@@ -335,6 +337,8 @@ def knife_path(
         to ``tol``.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows in the loss.
+    offset, exposure : array-like of shape (n_samples,), default=None
+        See :meth:`KnifeRegressor.fit`.
     task : {"regression", "classification", "survival"}, default=None
         None takes it from the loss, else from ``y``: texts, truth values and at most ten
         different whole numbers are classes, and a structured array holds times until an event.
@@ -375,13 +379,18 @@ def knife_path(
     model = ESTIMATORS[task](kernel=kernel, alpha=alpha, **options)
     if callbacks:
         model.set_callbacks(*callbacks)
-    return _run(model, X, y, sample_weight, grid, updates_per_point)
+    known = None
+    if offset is not None or exposure is not None:
+        if task != "regression":
+            raise ValueError(f"offset and exposure are for regressions, and this is a {task}.")
+        known = known_scores(offset, exposure, rows_in_memory(y), default_loss(loss, "regression"))
+    return _run(model, X, y, sample_weight, known, grid, updates_per_point)
 
 
 @with_callbacks
-def _run(model, X, y, sample_weight, grid, updates_per_point):
-    spec = FitSpec.from_estimator(model)
-    setup = set_up(spec, open_data(model, X, y, sample_weight, spec))
+def _run(model, X, y, sample_weight, known, grid, updates_per_point):
+    spec = FitSpec.from_estimator(model, offset=known is not None)
+    setup = set_up(spec, open_data(model, X, y, sample_weight, spec, known))
     total = None if np.ndim(grid) == 0 else len(grid)
     with limited_blas(setup.problem.n_rows), root_progress(model, "path", total) as progress:
         trace = follow(setup, grid, updates_per_point=updates_per_point, progress=progress)

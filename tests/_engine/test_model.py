@@ -13,9 +13,9 @@ from kernelknife._engine.data.arrays import ArrayRows, DeviceRows
 from kernelknife._engine.data.dask import dask_rows
 from kernelknife._engine.data.parquet import ParquetRows
 from kernelknife._engine.model import _class_probabilities
-from kernelknife._engine.objective.hinge import refit_hinge
+from kernelknife._engine.objective.corner import refit_corner
 from kernelknife.kernels import RBF
-from kernelknife.losses import LogisticLoss
+from kernelknife.losses import Hinge, LogisticLoss
 
 
 def test_hinge_refit_is_svc(rng):
@@ -23,7 +23,7 @@ def test_hinge_refit_is_svc(rng):
     y = np.where(np.sin(X[:, 0]) + X[:, 1] ** 2 + 0.3 * rng.normal(size=60) > 1.0, 1.0, -1.0)
     w, s = rng.uniform(0.1, 0.9, size=5), rng.uniform(0.5, 2.0, size=60)
     K = RBF()(X, X, w**2)
-    C, b = refit_hinge(K, y[:, None], s, alpha)
+    C, b = refit_corner(K, Hinge(), y[:, None], s, alpha, np.ones((60, 1)))
     oracle = SVC(C=1 / (2 * alpha), kernel="rbf", gamma=1.0, tol=1e-10)
     oracle.fit(X * w, y, sample_weight=s)
     assert_allclose((K @ C + b)[:, 0], oracle.decision_function(X * w), atol=1e-6)

@@ -20,7 +20,7 @@ from kernelknife._engine.data import Rows, TrainingData, prepare
 from kernelknife._engine.data.arrays import ArrayRows
 from kernelknife._engine.data.opening import check_sample_weight, weigh_classes
 from kernelknife._engine.model import Model, build_model, final_coefficients
-from kernelknife._engine.objective import Problem, build_problem, null_objective, refresh_centers
+from kernelknife._engine.objective import Problem, build_problem, refresh_centers
 from kernelknife._engine.search import (
     Start,
     StartSettings,
@@ -320,11 +320,7 @@ def or_empty(setup: Setup, solution: Solution, objective: float) -> Solution:
     if not solution.w.any():
         return solution
     if loss.surrogate is not None:
-        exact = problem.as_exact()
-        risk = loss.bind(exact.Y, exact.sample_weight, exact.n_outputs)
-        ones = np.ones((exact.n_rows, int(exact.fit_intercept)))
-        empty = null_objective(risk, exact.n_outputs, ones, loss.constant_curvature)
-        nothing = empty_state(problem) if empty < objective else None
+        nothing = empty_state(problem) if problem.null_of(loss) < objective else None
     elif problem.convex or (
         problem.fit_intercept and objective < SURELY_BELOW * problem.null_value
     ):

@@ -9,7 +9,6 @@ import numpy as np
 from kernelknife._engine.data import Columns, Rows, TargetEncoder, TrainingData, check_finite
 from kernelknife._engine.effects import EffectMoments, measure_effects
 from kernelknife._engine.objective import Problem
-from kernelknife._engine.objective.hinge import INACCURATE_GAP, refit_hinge, relative_gap
 from kernelknife._engine.solvers import Solution
 from kernelknife._utils.arrays import Array, like, namespace
 from kernelknife.kernels import Kernel
@@ -117,6 +116,8 @@ class Model:
 
     def probabilities(self, rows: Rows, loss: Loss) -> Array:
         """Return class probabilities by a loss that has them."""
+        if self.targets.labels:
+            return self._map(rows, loss.probability)
         return self._map(rows, partial(_class_probabilities, loss))
 
     def mapped(self, rows: Rows, after: Callable[[Array], Array]) -> Array:
@@ -178,10 +179,7 @@ def final_coefficients(
     """
     if loss.surrogate is None:
         return solution.C, solution.b, True
-    exact = problem.as_exact()
-    data = exact.kernel_matrix(solution.w), exact.Y, exact.sample_weight, exact.alpha
-    C, b = refit_hinge(*data)
-    return C, b, relative_gap(*data, C, b) <= INACCURATE_GAP
+    return problem.refit(loss, solution.w)
 
 
 def build_model(

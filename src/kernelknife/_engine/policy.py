@@ -136,7 +136,7 @@ CENTERS = CenterPolicy()
 
 def needs_exact(loss: Loss, kernels: Iterable[Kernel]) -> bool:
     """Whether a loss or one of some kernels has no model on centers."""
-    return loss.surrogate is not None or any(kernel.indefinite for kernel in kernels)
+    return loss.needs_rows or any(kernel.indefinite for kernel in kernels)
 
 
 def fit_centers(

@@ -132,11 +132,11 @@ class FitSpec:
             )
         if self.class_weight is not None and self.task != "classification":
             raise ValueError(f"class_weight is for classifiers: a {self.task} has no classes.")
-        if not self.fit_intercept and self.loss.surrogate is not None:
+        if not self.fit_intercept and self.loss.needs_rows:
             raise ValueError(
                 f"{self.loss!r} needs fit_intercept=True: SVC always fits an intercept."
             )
-        if self.loss.surrogate is not None and (self.offset or self.adjust_for is not None):
+        if self.loss.needs_rows and (self.offset or self.adjust_for is not None):
             raise ValueError(
                 f"{self.loss!r} has no unpenalized part but an intercept, as SVC has: choose a "
                 "smooth loss, or leave out adjust_for and offset."

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
-from kernelknife._engine import FitResult, FitSpec, Setup, finish, fit, follow, prepare_arrays
+from kernelknife._engine import FitResult, FitSpec, Setup, finish, fit, follow
 from kernelknife._engine.data import TrainingData
 from kernelknife._engine.policy import final_centers, needs_exact, rows_to_search
 from kernelknife._engine.search import Start, Trace, equal_weights, refit_without_penalty
@@ -238,7 +238,7 @@ def _specs_inside(
 
 def _check_fold(spec: FitSpec, data: SearchData) -> None:
     """Raise where too few columns vary in the training rows of a fold."""
-    found = prepare_arrays(spec, data.X, data.y, data.sample_weight)
+    found = data.prepare(spec)
     wanted, n_varying = spec.n_features_to_select, len(found.weight_names)
     if wanted is not None and wanted > n_varying:
         raise ValueError(
@@ -387,7 +387,7 @@ def _settle(
 
 def _all_rows(setup: Setup, data: SearchData) -> TrainingData:
     """Prepare all rows as those of the search were."""
-    return prepare_arrays(setup.spec, data.X, data.y, data.sample_weight, setup.data.rows.names)
+    return replace(data, names=setup.data.rows.names).prepare(setup.spec)
 
 
 def _solve(weighting: str, setup: Setup, w: np.ndarray, sparsity: float) -> Solution:

@@ -16,6 +16,7 @@ from kernelknife.app.tables import TableEncoder
 from kernelknife.app.tables.dates import PARTS
 from kernelknife.estimators import KnifeClassifier
 from kernelknife.kernels import Kernel
+from kernelknife.losses import Loss
 from kernelknife.survival import ESTIMATORS as TASKS
 
 __all__ = ["check_content"]
@@ -285,6 +286,12 @@ def _check_targets(targets, is_classifier):
     _check_array(targets.scale, (k,))
     _require(k > 0 and bool((targets.scale > 0).all()), "the target has no scale")
     _require(isinstance(targets.squeeze, bool), "the shape of predictions is unknown")
+    _require(isinstance(targets.offset, bool), "it is unknown whether there were offsets")
+    _require(targets.labels is False, "a table has one target")
+    loss = targets.loss
+    _require(loss is None or isinstance(loss, Loss), "the link of the scores is none")
+    if loss is not None:
+        loss.validate()
     classes = targets.classes
     _require((classes is not None) is is_classifier, "classes are missing")
     if is_classifier:

@@ -43,7 +43,11 @@ KERNELS = (
     *("rational_quadratic", "sigmoid"),
 )
 NESTED = ("others", "full")
-LOSSES = ("squared", "huber", "squared_hinge", "huberized_hinge", "hinge", "logistic")
+LOSSES = (
+    *("squared", "huber", "quantile", "expectile"),
+    *("poisson", "negative_binomial", "gamma", "tweedie"),
+    *("squared_hinge", "huberized_hinge", "hinge", "logistic"),
+)
 # What a function is called on the command line.
 COMMANDS = {"save_model": "`kernelknife select --save`"}
 

@@ -32,7 +32,9 @@ array([1])
 
 from kernelknife.losses.base import CoupledLoss, Loss, Risk
 from kernelknife.losses.classes import Hinge, HuberizedHinge, LogisticLoss, SquaredHinge
+from kernelknife.losses.counts import GammaLoss, NegativeBinomialLoss, PoissonLoss, TweedieLoss
 from kernelknife.losses.numbers import HuberLoss, SquaredLoss
+from kernelknife.losses.quantiles import ExpectileLoss, QuantileLoss, SmoothQuantileLoss
 from kernelknife.losses.registry import COUPLED_LOSSES, LOSSES, check_loss
 from kernelknife.losses.survival import CoxLoss
 
@@ -41,13 +43,20 @@ __all__ = [
     "LOSSES",
     "CoupledLoss",
     "CoxLoss",
+    "ExpectileLoss",
+    "GammaLoss",
     "Hinge",
     "HuberLoss",
     "HuberizedHinge",
     "LogisticLoss",
     "Loss",
+    "NegativeBinomialLoss",
+    "PoissonLoss",
+    "QuantileLoss",
     "Risk",
+    "SmoothQuantileLoss",
     "SquaredHinge",
     "SquaredLoss",
+    "TweedieLoss",
     "check_loss",
 ]

@@ -7,14 +7,18 @@ own; for all others one implementation adds up the rows.
 """
 
 from abc import ABC, abstractmethod
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from kernelknife._utils.arrays import Array, namespace
+from kernelknife._utils.arrays import Array, namespace, to_host
 
 __all__ = ["CoupledLoss", "Loss", "PointwiseRisk", "Risk", "ones_where"]
+
+# Where the least loss of a row is looked for, and how often the interval is halved.
+FARTHEST, LEAST_BISECTIONS = 700.0, 60
 
 
 class Loss(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no types
@@ -27,6 +31,11 @@ class Loss(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no typ
     target : str
         Kind of target, a key of ``kernelknife._engine.data.targets.TARGETS``; empty for the one of
         the task: "numbers" or "classes".
+    nonnegative : bool
+        Whether no row's loss is negative. Where a loss has no bound of its second derivative and
+        does not state it, what every row loses at best is taken off: the objective, in whose
+        relation accuracies and penalties are measured, must not depend on what a formula leaves
+        out.
     scale_target : bool
         Whether numbers may be standardized before the loss sees them. Counts, say, may not.
     curvature_bound : float
@@ -38,7 +47,9 @@ class Loss(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no typ
         Whether the loss is limited to two classes.
     surrogate : Loss or None
         The smooth loss that the weights are found with, for a loss that is not smooth;
-        the coefficients are then refitted with the loss itself.
+        the coefficients are then refitted with the loss itself, which has a :meth:`corner`.
+    needs_rows : bool
+        Whether a model has to be exact, without centers.
     robust : bool
         Whether to standardize targets by median and median absolute deviation.
     probability : callable or None
@@ -72,11 +83,13 @@ class Loss(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no typ
 
     task = "regression"
     target = ""
+    nonnegative = False
     scale_target = True
     curvature_bound = 1.0
     constant_curvature = False
     binary_only = False
     surrogate: "Loss | None" = None
+    needs_rows = False
     robust = False
     probability: Any = None
     score: Any = None
@@ -110,6 +123,56 @@ class Loss(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no typ
             Predictions; the scores themselves unless the loss has a link.
         """
         return f
+
+    @property
+    def n_levels(self) -> int:
+        """Number of scores that one column of numbers has: one, but for several quantiles."""
+        return 1
+
+    def of_output(self, q: int) -> "Loss":
+        """Return the loss of one column of scores: the loss itself, but for several quantiles.
+
+        Parameters
+        ----------
+        q : int
+            Index of the column.
+
+        Returns
+        -------
+        Loss
+            For scores of one dimension.
+        """
+        return self
+
+    def smoothed(self, width: float) -> "Loss":
+        """Return a loss with a parabola in the place of the corner.
+
+        Parameters
+        ----------
+        width : float
+            Of the parabola.
+
+        Returns
+        -------
+        Loss
+            A smooth one.
+        """
+        raise NotImplementedError(f"{self!r} has no corner.")
+
+    def corner(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return ``low`` and ``high``, where the loss is ``max u (y - f)`` over what is between.
+
+        Parameters
+        ----------
+        y : ndarray
+            Targets of one output.
+
+        Returns
+        -------
+        low, high : ndarray
+            Of the shape of ``y``.
+        """
+        raise NotImplementedError(f"{self!r} has no corner.")
 
     def bind(self, Y: Array, s: Array, n_outputs: int) -> "Risk":
         """Return the loss on given rows.
@@ -266,8 +329,19 @@ class PointwiseRisk(Risk):
         """Return the sum of the losses, times the sample weights."""
         values = self.values(F)
         if isinstance(values, np.ndarray):
-            return float((self.s @ values).sum())
-        return float(namespace(values).sum(self._weighted(values)))
+            return float((self.s @ values).sum()) - self._least
+        return float(namespace(values).sum(self._weighted(values))) - self._least
+
+    @cached_property
+    def _least(self) -> float:
+        """What all rows lose at best; zero for a loss that is known to be fine as it is."""
+        if self.loss.nonnegative or np.isfinite(self.bound):
+            return 0.0
+        Y, s = to_host(self.Y), to_host(self.s)
+        if Y.ndim == 2:
+            return float(sum(self.column(q)._least for q in range(Y.shape[1])))
+        y, places = np.unique(Y, return_inverse=True)
+        return float(np.bincount(places, s) @ _least_values(self.loss, y))
 
     def slope(self, F: Array) -> Array:
         """Return the derivative in every score per unit of sample weight."""
@@ -280,7 +354,7 @@ class PointwiseRisk(Risk):
     def column(self, q: int) -> "PointwiseRisk":
         """Return the risk of one output."""
         offset = None if self.offset is None else self.offset[:, q]
-        return PointwiseRisk(self.loss, self.Y[:, q], self.s, offset)
+        return PointwiseRisk(self.loss.of_output(q), self.Y[:, q], self.s, offset)
 
 
 class CoupledLoss(Loss):
@@ -363,6 +437,17 @@ class CoupledLoss(Loss):
             Never negative.
         """
         return self.bind(y, np.ones(len(y)), 1).curvature(f)
+
+
+def _least_values(loss: Loss, y: np.ndarray) -> np.ndarray:
+    """Return the least value of a loss for every target: its slope rises with the score."""
+    low, high = np.full(len(y), -FARTHEST), np.full(len(y), FARTHEST)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for _ in range(LEAST_BISECTIONS):
+            middle = 0.5 * (low + high)
+            rises = loss.gradient(y, middle) > 0
+            low, high = np.where(rises, low, middle), np.where(rises, middle, high)
+        return np.asarray(loss.value(y, 0.5 * (low + high)), dtype=float)
 
 
 def ones_where(condition: Array, f: Array) -> Array:

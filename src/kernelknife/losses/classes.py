@@ -99,13 +99,20 @@ class Hinge(Loss):
 
     task = "classification"
     curvature_bound = 0.0
+    needs_rows = True
 
     def __init__(self, width: float = 1.0) -> None:
         self.width = width
 
     @property
     def surrogate(self) -> Loss:  # type: ignore[override]  # an attribute elsewhere
-        return HuberizedHinge(self.width)
+        return self.smoothed(self.width)
+
+    def smoothed(self, width: float) -> Loss:
+        return HuberizedHinge(width)
+
+    def corner(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return np.minimum(y, 0.0), np.maximum(y, 0.0)
 
     def validate(self) -> None:
         check_number(self.width, "width", strict=True)

@@ -5,7 +5,9 @@ from typing import Any
 from kernelknife._utils.checks import resolve
 from kernelknife.losses.base import Loss
 from kernelknife.losses.classes import Hinge, HuberizedHinge, LogisticLoss, SquaredHinge
+from kernelknife.losses.counts import GammaLoss, NegativeBinomialLoss, PoissonLoss, TweedieLoss
 from kernelknife.losses.numbers import HuberLoss, SquaredLoss
+from kernelknife.losses.quantiles import ExpectileLoss, QuantileLoss
 from kernelknife.losses.survival import CoxLoss
 
 __all__ = ["COUPLED_LOSSES", "LOSSES", "check_loss"]
@@ -13,6 +15,12 @@ __all__ = ["COUPLED_LOSSES", "LOSSES", "check_loss"]
 LOSSES: dict[str, type[Loss]] = {
     "squared": SquaredLoss,
     "huber": HuberLoss,
+    "quantile": QuantileLoss,
+    "expectile": ExpectileLoss,
+    "poisson": PoissonLoss,
+    "negative_binomial": NegativeBinomialLoss,
+    "gamma": GammaLoss,
+    "tweedie": TweedieLoss,
     "squared_hinge": SquaredHinge,
     "huberized_hinge": HuberizedHinge,
     "hinge": Hinge,

@@ -14,6 +14,8 @@ def make_problem(rng):
         X = rng.normal(size=(n, p))
         signal = np.sin(X[:, :1] * np.arange(1, k + 1)) + X[:, 1:2] ** 2 - 1.0
         Y = signal + 0.3 * rng.normal(size=(n, k))
+        if loss.inverse_link(0.0) == 1.0:
+            Y = np.ceil(np.exp(Y))  # counts
         if loss.task == "classification":
             Y = np.where(np.median(Y, axis=0) < Y, 1.0, -1.0)
         if not plain:

@@ -31,20 +31,22 @@ CASES = {
 }
 
 
-def make_data(rng, task, parts):
+def make_data(rng, loss, parts):
     """Return rows, targets in their own columns, and weights of the rows."""
     X = rng.normal(size=(N, P))
     Y = np.column_stack([np.sin(2 * X[:, 0]) + X[:, 1] ** 2 - 1, X[:, 2] * X[:, 3], X[:, 0]])
     Y = (Y + 0.2 * rng.normal(size=Y.shape))[:, : 3 if "outputs" in parts else 1]
     s = rng.uniform(0.5, 2.0, size=N) if "weights" in parts else np.ones(N)
-    if task == "classification":
+    if loss.inverse_link(0.0) == 1.0:
+        Y = np.ceil(np.exp(Y))  # counts
+    if loss.task == "classification":
         Y = np.where(np.median(Y, axis=0) < Y, 1.0, -1.0)
     return X, Y, s
 
 
 def both(rng, kernel, loss, parts):
     """Return the exact problem and the one on centers, of the same data."""
-    X, Y, s = make_data(rng, loss.task, parts)
+    X, Y, s = make_data(rng, loss, parts)
     features = Features.of_columns(
         P,
         GROUPS if "groups" in parts else None,
@@ -80,9 +82,13 @@ def test_values_and_derivatives_at_fixed_weights(kernel, loss, case, rng):
     assert_allclose(two.smooth, one.smooth, rtol=1e-6)
     assert_allclose(two.inner.loss, one.inner.loss, rtol=1e-5)
     scale = np.abs(exact.gradient(one)).max()
-    assert_allclose(centered.gradient(two), exact.gradient(one), atol=1e-6 * scale)
+    # The promise of a step, at which the sums over rows stop, is the square of what the gradient
+    # lacks. Only where the loss is nearly a parabola has the last step gone much further than that.
+    accuracy = 1e-6 if np.isfinite(exact.loss.curvature_bound) else 1e-4
+    assert_allclose(centered.gradient(two), exact.gradient(one), atol=accuracy * scale)
     there = w > 0
-    assert_allclose(centered.potential(two)[there], exact.potential(one)[there], atol=1e-5 * scale)
+    atol = 10.0 * accuracy * scale
+    assert_allclose(centered.potential(two)[there], exact.potential(one)[there], atol=atol)
     values = [
         problem.value(w, state.inner.C, state.inner.b, 0.3)
         for problem, state in ((exact, one), (centered, two))
@@ -121,7 +127,7 @@ def test_what_an_absent_feature_would_bring(kernel, loss, rng):
 @pytest.mark.parametrize("kernel", SUPPORTED)
 def test_the_end_of_a_fit(kernel, loss, case, rng):
     task, parts = LOSSES[loss]().task, CASES[case]
-    X, y, s = make_data(rng, task, parts)
+    X, y, s = make_data(rng, LOSSES[loss](), parts)
     estimator = KnifeRegressor
     if task == "classification":
         # Several outputs of a classifier are several classes.

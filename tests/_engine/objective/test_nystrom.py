@@ -21,6 +21,8 @@ SMOOTH = {name: loss for name, loss in LOSSES.items() if loss().surrogate is Non
 def instance(rng, loss, n=40, p=4, k=1):
     X = rng.normal(size=(n, p))
     y = np.sin(2 * X[:, :k]) + 0.1 * rng.normal(size=(n, k))
+    if loss.inverse_link(0.0) == 1.0:
+        y = np.ceil(np.exp(y))  # counts
     if loss.task == "classification":
         y = np.where(y > 0, 1.0, -1.0)
     return X, y, rng.uniform(0.5, 2.0, n)

@@ -30,6 +30,8 @@ class Instance:
     def __init__(self, rng, loss, foreign=False):
         X, self.Z = rng.normal(size=(N, P)), rng.normal(size=(M, P))
         self.Y = np.where(rng.normal(size=(N, K)) > 0, 1.0, -1.0)
+        if loss.inverse_link(0.0) == 1.0:
+            self.Y += 2.0  # counts
         self.s, self.v = rng.uniform(0.5, 2.0, size=N), rng.uniform(0.1, 0.5, size=P)
         self.C, self.b = rng.normal(size=(M, K)), rng.normal(size=(1, K))
         columns = Columns(np.arange(P), np.zeros(P), np.ones(P))

@@ -25,6 +25,8 @@ def random_problem(seed, kernel, loss):
     X = rng.normal(size=(n, p))
     Y = np.sin(2 * X[:, :1]) + rng.normal(size=(n, k))
     loss = LOSSES[loss]()
+    if loss.inverse_link(0.0) == 1.0:
+        Y = np.ceil(np.exp(Y))  # counts
     if loss.task == "classification":
         Y = np.where(Y > 0, 1.0, -1.0)
         # With one class alone the best intercept is infinite; the estimators refuse it.

@@ -7,6 +7,7 @@ from sklearn.base import clone
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.dummy import DummyRegressor
 from sklearn.kernel_ridge import KernelRidge
+from sklearn.metrics import mean_pinball_loss, mean_poisson_deviance
 from sklearn.model_selection import KFold, TimeSeriesSplit, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -155,3 +156,26 @@ def test_searches_inside_the_folds_are_announced_and_give_the_errors():
     assert full.settings.nested == "full"
     with pytest.raises(TableError, match="for penalties that cross-validation selects"):
         select_features(frame, "y", nested="full", n_features=2)
+
+
+@pytest.mark.parametrize("loss", ["poisson", "quantile"])
+def test_a_loss_with_a_score_of_its_own_is_the_measure_of_every_model(loss):
+    """The baseline is the best constant under the loss; its error can be computed by hand."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(150, 4))
+    y = rng.poisson(np.exp(1 + 1.5 * np.sin(2 * X[:, 0]) + X[:, 1]))
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(y=y)
+    options = {"kernel": "additive", "alpha": 1.0, "folds": 3, "random_state": 0}
+    selection = select_features(frame, "y", loss=loss, **options)
+    assert {"a", "b"} <= set(selection.selected)
+    wanted = {"poisson": "mean deviance", "quantile": "mean pinball loss"}[loss]
+    assert selection.error_name == wanted
+    errors = []
+    for train, test in selection.search.splits_:
+        constant = y[train].mean() if loss == "poisson" else np.median(y[train])
+        predicted = np.full(len(test), constant)
+        measure = mean_poisson_deviance if loss == "poisson" else mean_pinball_loss
+        errors.append(measure(y[test], predicted))
+    assert selection.baseline_error.mean == pytest.approx(np.mean(errors))
+    assert selection.error.mean < selection.full_error.mean < selection.baseline_error.mean
+    assert selection.full_model_in_words.startswith("the model of the same kernel")

@@ -141,6 +141,12 @@ def weigh_classes(class_weight: Any, y: Any, sample_weight: Any) -> Any:
             "class_weight needs the classes in memory: pass sample_weight with the weight of every "
             "row instead."
         )
+    shape = getattr(y, "shape", None) or np.asarray(y).shape
+    if len(shape) == 2 and shape[1] > 1:
+        raise ValueError(
+            "class_weight is for one column of classes, and the target is one of several labels: "
+            "pass sample_weight instead."
+        )
     labels = np.ravel(to_host(y) if is_foreign(y) else np.asarray(y))
     factors = compute_sample_weight(class_weight, labels)
     if sample_weight is None:

@@ -13,7 +13,14 @@ from kernelknife._engine.data.survival import check_survival, survival_columns
 from kernelknife._utils.arrays import Array, is_foreign, like, namespace, to_host
 from kernelknife.losses import Loss
 
-__all__ = ["TARGETS", "SurvivalEncoder", "TargetEncoder", "measure_targets", "split_offset"]
+__all__ = [
+    "TARGETS",
+    "SurvivalEncoder",
+    "TargetEncoder",
+    "measure_targets",
+    "split_offset",
+    "stack_offset",
+]
 
 NORMAL_MAD = 1.4826  # a normal distribution's deviation over its median absolute deviation
 
@@ -34,6 +41,9 @@ class TargetEncoder:
         Whether offsets stand behind the targets.
     loss : Loss or None
         With the link from scores to predictions, where there is one.
+    labels : bool
+        Whether the classes are labels, of which a row may have several or none: one column of 0 and
+        1 each.
     """
 
     center: np.ndarray
@@ -42,6 +52,7 @@ class TargetEncoder:
     squeeze: bool
     offset: bool = False
     loss: Loss | None = None
+    labels: bool = False
 
     @property
     def n_outputs(self) -> int:
@@ -57,6 +68,8 @@ class TargetEncoder:
         if self.classes is None:
             numbers = np.asarray(y, dtype=float).reshape(len(y), -1)
             return np.asarray((numbers - self.center) / self.scale)
+        if self.labels:
+            return np.where(np.asarray(y, dtype=float) > 0.5, 1.0, -1.0)
         codes = np.searchsorted(self.classes, y.ravel())
         return encode_classes(codes, len(self.classes))
 
@@ -68,6 +81,8 @@ class TargetEncoder:
                 values = self.loss.inverse_link(values)
             return values[:, 0] if self.squeeze else values
         xp = namespace(scores)
+        if self.labels:
+            return xp.astype(scores > 0, xp.int64)
         two = self.squeeze
         codes = xp.astype(scores[:, 0] > 0, xp.int64) if two else xp.argmax(scores, axis=1)
         if isinstance(codes, np.ndarray):
@@ -76,6 +91,14 @@ class TargetEncoder:
             # No device holds texts.
             return self.classes[to_host(codes).astype(int)]
         return xp.take(xp.asarray(self.classes, device=scores.device), codes, axis=0)
+
+
+def stack_offset(y: np.ndarray, offset: np.ndarray) -> np.ndarray:
+    """Return numbers with their offsets, one per number, in columns behind them."""
+    y = np.asarray(y)
+    y = y.reshape(len(y), -1)
+    offset = np.broadcast_to(offset.reshape(len(y), -1), y.shape)
+    return np.hstack([y, offset])
 
 
 def split_offset(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -144,8 +167,22 @@ def _make_encoder(
     encoder = measure(y, s, standardize and loss.scale_target, loss.robust)
     if encoder.classes is None:
         loss.check_target(np.asarray(y, dtype=float))
+        encoder = _one_per_level(encoder, loss)
     has_link = type(loss).inverse_link is not Loss.inverse_link
     return replace(encoder, offset=offset, loss=loss if has_link else None)
+
+
+def _one_per_level(encoder: TargetEncoder, loss: Loss) -> TargetEncoder:
+    """Return the encoder with as many equal columns as the loss has scores of one number."""
+    if loss.n_levels == 1:
+        return encoder
+    if encoder.n_outputs > 1:
+        raise ValueError(
+            f"{loss!r} has several scores of one number, but the target has {encoder.n_outputs} "
+            "columns: fit each of them by itself."
+        )
+    center, scale = (np.repeat(part, loss.n_levels) for part in (encoder.center, encoder.scale))
+    return replace(encoder, center=center, scale=scale, squeeze=False)
 
 
 def _encoder_of_classes(
@@ -153,6 +190,8 @@ def _encoder_of_classes(
 ) -> TargetEncoder:
     if y.ndim == 2 and y.shape[1] == 1:
         y = y.ravel()
+    if y.ndim == 2:
+        return _encoder_of_labels(y, s)
     missing = _missing(y)
     if missing:
         raise RowsError(f"The target has {missing} missing values: drop those rows, or fill them.")
@@ -171,6 +210,24 @@ def _encoder_of_classes(
         )
     k = 1 if len(classes) == 2 else len(classes)
     return TargetEncoder(np.zeros(k), np.ones(k), classes, squeeze=k == 1)
+
+
+def _encoder_of_labels(y: np.ndarray, s: np.ndarray) -> TargetEncoder:
+    """Return the encoder of an indicator matrix, one column per label."""
+    if y.dtype.kind not in "biuf" or not np.isin(y, (0, 1)).all():
+        raise ValueError(
+            "A classification with several columns of targets is one of several labels: every "
+            "column must hold 0 and 1. For several numbers use a regressor."
+        )
+    for label, column in enumerate(y[s > 0].T):
+        if column.min() == column.max():
+            have = "all rows have" if column.max() else "no row has"
+            raise ValueError(
+                f"The label in column {label} of the target separates nothing: {have} it. Leave "
+                "it out."
+            )
+    k = y.shape[1]
+    return TargetEncoder(np.zeros(k), np.ones(k), np.arange(k), squeeze=False, labels=True)
 
 
 def _missing(y: np.ndarray) -> int:

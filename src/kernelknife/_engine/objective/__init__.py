@@ -11,7 +11,7 @@ from kernelknife._engine.objective.base import (
     State,
     rows_of_sample,
 )
-from kernelknife._engine.objective.coefficients import null_objective
+from kernelknife._engine.objective.coefficients import null_objective, share_explained
 from kernelknife._engine.objective.exact import ExactProblem, ExactState
 from kernelknife._engine.objective.factors import IndefiniteKernelError
 from kernelknife._engine.objective.factory import (
@@ -39,4 +39,5 @@ __all__ = [
     "null_objective",
     "refresh_centers",
     "rows_of_sample",
+    "share_explained",
 ]

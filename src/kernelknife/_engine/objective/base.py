@@ -280,6 +280,10 @@ class Problem(ABC):
         """Objective of the best constant model: the scale of gradients and penalties."""
 
     @abstractmethod
+    def null_of(self, loss: Loss) -> float:
+        """Return the objective of the best constant model under another loss."""
+
+    @abstractmethod
     def solve(self, w: np.ndarray, warm: np.ndarray | None = None, tol: float = 1e-9) -> State:
         """Minimize over the coefficients at the weights ``w``.
 
@@ -302,6 +306,10 @@ class Problem(ABC):
 
         ``loss`` replaces the problem's own, for a model refitted with another one.
         """
+
+    @abstractmethod
+    def refit(self, loss: Loss, w: np.ndarray) -> tuple[np.ndarray, np.ndarray, bool]:
+        """Return the coefficients for a loss with a corner, and whether they are accurate."""
 
     @abstractmethod
     def gradient(self, state: OwnState) -> np.ndarray:

@@ -22,7 +22,7 @@ from scipy.optimize import brentq
 
 from kernelknife._engine.objective.base import Fit
 from kernelknife._engine.objective.factors import CholeskyFactor, Factor, KernelMatrix
-from kernelknife.losses import Risk
+from kernelknife.losses import Loss, Risk
 
 __all__ = [
     "ASSUMED_CURVATURES",
@@ -30,6 +30,7 @@ __all__ = [
     "Quadratic",
     "best_constant",
     "null_objective",
+    "share_explained",
     "solve_columns",
 ]
 
@@ -94,6 +95,7 @@ def solve_columns(
     *,
     scores: np.ndarray | None = None,
     start: ExactFit | None = None,
+    constants: np.ndarray | None = None,
     tol: float = 1e-9,
     quadratic: Quadratic | None = None,
 ) -> ExactFit:
@@ -113,6 +115,8 @@ def solve_columns(
         Scores of a solution with another kernel matrix nearby, to begin from.
     start : ExactFit, default=None
         Coefficients for this kernel matrix to go on from; the value never rises above theirs.
+    constants : ndarray of shape (r, k), default=None
+        Coefficients of the unpenalized columns in the model without a kernel; None for zeros.
     tol : float, default=1e-9
         Largest residual of ``s loss'(F) + 2 alpha C = 0`` relative to the gradients' size.
     quadratic : Quadratic, default=None
@@ -132,7 +136,10 @@ def solve_columns(
             if start is not None:
                 column.begin_at(start.C[:, q], start.b[:, q], start.factors[q])
             else:
-                column.begin_near(None if scores is None else scores[:, q])
+                column.begin_near(
+                    None if scores is None else scores[:, q],
+                    np.zeros(U.shape[1]) if constants is None else constants[:, q],
+                )
             residual = column.descend(tol)
             C[:, q], b[:, q] = column.c, column.b
             worst = max(worst, residual)
@@ -160,18 +167,14 @@ class _Column:
         self.c, self.b, self.Kc, self.factor = c, b, self.K @ c, factor
         self.value = self._value(self.c, self.b, self.Kc)
 
-    def begin_near(self, scores: np.ndarray | None) -> None:
+    def begin_near(self, scores: np.ndarray | None, b: np.ndarray) -> None:
         """Begin with one full step from the scores of a solution nearby.
 
         They keep their margins when the kernel changes its scale, where the old coefficients
         would not. But the step is not part of a descent: where it ends above the model
-        without a kernel, the descent begins there instead.
+        without a kernel, whose other coefficients are ``b``, the descent begins there instead.
         """
         zeros = np.zeros(len(self.U))
-        b = np.zeros(self.U.shape[1])
-        if not np.isfinite(self.risk.bound):
-            # Far from its minimum a loss without a bound is so steep that steps are useless.
-            b = best_constant(self.risk, self.U)
         nothing = self.risk.value(self.U @ b)
         F = self.U @ b if scores is None else scores
         self.factor, target, target_b = self._step(F)
@@ -449,3 +452,35 @@ def null_objective(risk: Risk, n_outputs: int, U: np.ndarray, constant_curvature
             b = best_constant(column, U)
         total += column.value(U @ b)
     return total
+
+
+def share_explained(
+    loss: Loss,
+    y: np.ndarray,
+    predicted: np.ndarray,
+    s: np.ndarray,
+    offset: np.ndarray | None = None,
+) -> float:
+    """Return one minus the ratio of a loss's score of predictions to that of the best constant.
+
+    Parameters
+    ----------
+    loss : Loss
+        With a score.
+    y, predicted : ndarray
+        Targets and predictions in the user's units.
+    s : ndarray of shape (n,)
+        Sample weights.
+    offset : ndarray, default=None
+        Known parts of the scores, of which the best constant has the advantage, too.
+    """
+    n = len(y)
+    k = max(loss.n_levels, 1 if y.ndim == 1 else y.shape[1])
+    Y = np.broadcast_to(y.reshape(n, -1), (n, k))
+    known = np.zeros((n, 1)) if offset is None else offset.reshape(n, -1)
+    known = np.broadcast_to(known, (n, k))
+    risk, ones = loss.bind(np.hstack([Y, known]), s, k), np.ones((n, 1))
+    levels = [_best_level(risk.column(q), np.zeros(n), ones[:, 0]) for q in range(k)]
+    constant = loss.inverse_link(known + np.array(levels))
+    best = loss.score(Y, constant, s)
+    return 1.0 - float(loss.score(Y, predicted.reshape(n, -1), s)) / min(float(best), -1e-300)

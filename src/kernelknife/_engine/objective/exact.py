@@ -20,6 +20,7 @@ from kernelknife._engine.objective.coefficients import (
     null_objective,
     solve_columns,
 )
+from kernelknife._engine.objective.corner import INACCURATE_GAP, refit_corner, relative_gap
 from kernelknife._engine.objective.factors import DenseMatrix, KernelMatrix, ProductMatrix, is_thin
 from kernelknife._engine.objective.features import Chain, Features, Subset
 from kernelknife.kernels import Kernel
@@ -246,10 +247,24 @@ class ExactProblem(Problem):
         """Objective of the best constant model: the scale of gradients and penalties."""
         return null_objective(self.risk, self.n_outputs, self._free, self.loss.constant_curvature)
 
+    def null_of(self, loss: Loss) -> float:
+        """Return the objective of the best constant model under another loss."""
+        risk = loss.bind(self.Y, self.sample_weight, self.n_outputs)
+        return null_objective(risk, self.n_outputs, self._free, loss.constant_curvature)
+
     @property
     def _free(self) -> np.ndarray:
         """The unpenalized columns that take part."""
         return self.U if self.fit_intercept else self.U[:, :-1]
+
+    def refit(self, loss: Loss, w: np.ndarray) -> tuple[np.ndarray, np.ndarray, bool]:
+        """Return the coefficients for a loss with a corner, and whether they are accurate."""
+        k = self.n_outputs
+        Y = self.Y[:, :k] - self.Y[:, k:] if self.Y.shape[1] > k else self.Y
+        data = self.kernel_matrix(w), loss, Y, self.sample_weight, self.alpha, self._free
+        C, b = refit_corner(*data)
+        accurate = relative_gap(*data, C, b) <= INACCURATE_GAP
+        return C, b if self.fit_intercept else np.vstack([b, np.zeros((1, k))]), accurate
 
     def solve(self, w: np.ndarray, warm: np.ndarray | None = None, tol: float = 1e-9) -> ExactState:
         """Minimize over the coefficients at the weights ``w``, from scores nearby."""
@@ -291,12 +306,24 @@ class ExactProblem(Problem):
             self._free,
             scores=scores,
             start=start,
+            constants=self._constants,
             tol=tol,
             quadratic=self._quadratic,
         )
         if self.fit_intercept:
             return inner
         return replace(inner, b=np.vstack([inner.b, np.zeros((1, self.n_outputs))]))
+
+    @cached_property
+    def _constants(self) -> np.ndarray | None:
+        """The model without a kernel that solves begin with, None for zeros.
+
+        Far from its minimum a loss without a bound is so steep that steps are useless.
+        """
+        if np.isfinite(self.risk.bound):
+            return None
+        outputs = range(self.n_outputs)
+        return np.transpose([best_constant(self.risk.column(q), self._free) for q in outputs])
 
     @cached_property
     def _quadratic(self) -> Quadratic | None:

@@ -113,7 +113,7 @@ def build_problem(
         columns,
         np.ascontiguousarray(Z),
         data.kernel,
-        data.loss,
+        data.smooth_loss,
         adjusted=adjusted,
         total_weight=data.total_weight,
         seed=seed,
@@ -138,7 +138,7 @@ def _features_of(data: TrainingData) -> Features:
 
 def _check_nystrom(data: TrainingData, remedy: str) -> None:
     """Raise where the loss or the kernel has no model on centers; the remedy is the exact one."""
-    if data.loss.surrogate is not None:
+    if data.loss.needs_rows:
         raise ValueError(
             f"{data.loss!r} has no model on centers: use loss='squared_hinge' or "
             f"'huberized_hinge', or {remedy}."

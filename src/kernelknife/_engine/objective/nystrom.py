@@ -54,6 +54,10 @@ __all__ = ["NystromProblem", "NystromState"]
 # A ridge on the coefficients, relative to the diagonal of K' H K: about what rounding takes from
 # it. It is part of the objective and the same at all weights, so that gradients are exact.
 RIDGE = 1e-11
+# Residual of the coefficients within which a model of a corner that has become a narrow parabola is
+# called accurate.
+REFIT_ACCURACY = 1e-4
+NARROWER = (1e-1, 1e-2, 1e-3)  # its half widths
 NULL_ROWS = 10_000  # rows that the objective of a constant is measured on, which is only a scale
 # Most weights for which the exact Hessian is computed: it takes one more pass over the rows, and
 # beyond this number that pass costs more than the steps that it saves.
@@ -294,11 +298,27 @@ class NystromProblem(Problem):
     def null_value(self) -> float:
         """Objective of the best constant model, from some of the rows: a scale."""
         if self._null_value is None:
-            sample = self.rows.sample(rows_to_look_at(self.rows, NULL_ROWS))
-            model = (self.loss, self.n_outputs, self.fit_intercept, self.adjusted)
-            value = self.rows.apply(_null_of, sample, *model, self.total_weight)
-            self._null_value = self.rows.fetch(value)
+            self._null_value = self.null_of(self.loss)
         return self._null_value
+
+    def null_of(self, loss: Loss) -> float:
+        """Return the objective of the best constant model under another loss."""
+        sample = self.rows.sample(rows_to_look_at(self.rows, NULL_ROWS))
+        model = (loss, self.n_outputs, self.fit_intercept, self.adjusted)
+        value = self.rows.apply(_null_of, sample, *model, self.total_weight)
+        return float(self.rows.fetch(value))
+
+    def refit(self, loss: Loss, w: np.ndarray) -> tuple[np.ndarray, np.ndarray, bool]:
+        """Return the coefficients for a loss with a corner, and whether they are accurate.
+
+        The corner is a parabola that becomes narrower and narrower.
+        """
+        warm = None
+        for width in NARROWER:
+            narrower = self._variant(loss=loss.smoothed(width))
+            state = narrower.solve(w, warm)
+            warm = state.warm
+        return state.inner.C, state.inner.b, state.inner.residual <= REFIT_ACCURACY
 
     def solve(
         self, w: np.ndarray, warm: np.ndarray | None = None, tol: float = 1e-9

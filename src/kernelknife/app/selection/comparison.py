@@ -26,6 +26,7 @@ from sklearn.svm import SVC, LinearSVC
 
 from kernelknife._base import calibrated, fitted_with
 from kernelknife._engine import FitSpec, finish, prepare_arrays, set_up
+from kernelknife._engine.policy import default_loss
 from kernelknife._engine.search import solve_for_support
 from kernelknife._tuning.calibration import calibrate, scores_of_folds
 from kernelknife._tuning.candidates import SearchSpec, penalty_for_share
@@ -34,11 +35,13 @@ from kernelknife._tuning.halving import plan_search
 from kernelknife._tuning.splits import rows_of_splits
 from kernelknife._utils.threads import limited_blas
 from kernelknife.app.options import SearchOptions
-from kernelknife.app.selection.result import ClassQuality, HeldOut, Score, WrongRow
+from kernelknife.app.selection.result import OWN_MODEL, ClassQuality, HeldOut, Score, WrongRow
 from kernelknife.app.selection.survival import partial_error
+from kernelknife.cross_validation import KnifeClassifierCV
 from kernelknife.estimators import KnifeClassifier, KnifeRegressor
 from kernelknife.inspection.curves import as_errors
 from kernelknife.kernels import Kernel, Linear, Polynomial, check_kernel
+from kernelknife.losses import Loss, QuantileLoss
 from kernelknife.survival import KnifeSurvival
 
 ALMOST_FREE = 1e4  # inverse penalty of a logistic model, which without any may not exist
@@ -116,7 +119,7 @@ def select_model(search, X, y, options: SearchOptions) -> SelectedModel:
     if isinstance(model, KnifeSurvival):
         errors = np.array([partial_error(m.loss, y, m.predict(X), *split) for m, split in pairs])
     else:
-        scorer = check_scoring(model, search.score_name_)
+        scorer = check_scoring(model, _scoring_of(search))
         scores = [scorer(fitted, X[test], y[test]) for fitted, (_, test) in pairs]
         errors = to_errors(np.array(scores), search)
     frequency = np.mean([fitted.get_support() for fitted in models], axis=0)
@@ -179,10 +182,36 @@ def _fit(model, X, y):
         return model.fit(X, y)
 
 
+@dataclass(frozen=True)
+class LossScore:
+    """A scorer of scikit-learn that compares predictions by the score of a loss."""
+
+    loss: Loss
+
+    def __call__(self, estimator, X, y, sample_weight=None):
+        """Return the score of an estimator's predictions."""
+        s = np.ones(len(y)) if sample_weight is None else sample_weight
+        return self.loss.score(y, estimator.predict(X), s)
+
+
+def _loss_with_score(model):
+    """Return the loss of a regressor where it has a score of its own."""
+    if isinstance(model, KnifeClassifier | KnifeClassifierCV):
+        return None
+    loss = default_loss(model.loss, "regression")
+    return None if loss.score is None else loss
+
+
+def _scoring_of(search):
+    """Return what a scorer of scikit-learn is made of that compares as the search has."""
+    loss = _loss_with_score(search)
+    return search.score_name_ if loss is None else LossScore(loss)
+
+
 def _cross_validate(model, search, X, y, n_jobs):
     """Return the errors of a model of scikit-learn on the folds of a search."""
     scores = cross_val_score(
-        model, X, y, cv=search.splits_, scoring=search.score_name_, n_jobs=n_jobs
+        model, X, y, cv=search.splits_, scoring=_scoring_of(search), n_jobs=n_jobs
     )
     return to_errors(scores, search)
 
@@ -267,11 +296,14 @@ def judge_held_out(model, X, y, Z, y_held) -> HeldOut | None:
         nothing = partial_error(model.loss, both, 0.0 * scores, train, test)
         return HeldOut(error, nothing, len(y_held))
     task = "classification" if isinstance(model, KnifeClassifier) else "regression"
-    baseline = _baseline(task, model.adjust_for).fit(X, y)
+    loss = _loss_with_score(model)
+    baseline = _baseline(task, model.adjust_for, loss).fit(X, y)
     errors = []
     for judged in (model, baseline):
         predicted = judged.predict(Z)
-        if task == "regression":
+        if loss is not None:
+            errors.append(-loss.score(y_held, predicted, np.ones(len(y_held))))
+        elif task == "regression":
             errors.append(float(np.mean((predicted - y_held) ** 2)))
         elif model.class_weight is None:
             errors.append(float(np.mean(predicted != y_held)))
@@ -303,29 +335,35 @@ def compare_models(search, X, y, *, task, adjusted, n_jobs) -> tuple[np.ndarray,
     n_jobs : int or None
     """
     n_centers = plan_search(SearchSpec.from_estimator(search), len(X)).n_centers
-    kernel = _nearest(search.kernel_)
+    kernel, loss = _nearest(search.kernel_), _loss_with_score(search)
     models = [
         _model_with_all_columns(task, kernel, alpha, X.shape[1], n_centers, search.class_weight)
+        if loss is None
+        else KnifeRegressor(
+            search.kernel_, loss, alpha=alpha, learn_weights=False, n_centers=n_centers
+        )
         for alpha in search.alphas_
     ]
     with limited_blas(), warnings.catch_warnings():
         # scikit-learn warns of folds without test rows of a class, and of models that have not
         # quite converged; neither changes the comparison.
         warnings.simplefilter("ignore")
-        baseline_errors = _cross_validate(_baseline(task, adjusted), search, X, y, n_jobs)
+        baseline_errors = _cross_validate(_baseline(task, adjusted, loss), search, X, y, n_jobs)
         errors = [_cross_validate(model, search, X, y, n_jobs) for model in models]
-    name = _name_model(task, kernel, n_centers)
+    name = _name_model(task, kernel, n_centers) if loss is None else OWN_MODEL
     # The least mean over the folds suffers from selection bias, as that of the selection would.
     table = ScoreTable.of_scores(-np.transpose(errors))
     return baseline_errors, -nested_scores(table, search.splits_, "min"), name
 
 
-def _baseline(task, adjusted):
-    """Return an estimator that predicts the mean, or the most frequent class.
+def _baseline(task, adjusted, loss=None):
+    """Return an estimator that predicts the mean, a quantile, or the most frequent class.
 
     Where columns are adjusted for it is a linear model of these, without a penalty to speak of.
     """
     if adjusted is None:
+        if isinstance(loss, QuantileLoss):
+            return DummyRegressor(strategy="quantile", quantile=loss.quantile)
         return DummyRegressor() if task == "regression" else DummyClassifier()
     chosen = make_column_transformer((make_pipeline(StandardScaler(), SimpleImputer()), adjusted))
     linear = LinearRegression() if task == "regression" else LogisticRegression(C=ALMOST_FREE)

@@ -20,6 +20,7 @@ from kernelknife.estimators import KnifeClassifier, KnifeRegressor
 from kernelknife.inspection.substitutes import Substitutes
 
 __all__ = [
+    "OWN_MODEL",
     "ClassQuality",
     "Effect",
     "Feature",
@@ -37,6 +38,8 @@ ERROR_NAMES = {
     "survival": "partial likelihood lost per row",
 }
 BALANCED_ERROR_NAME = "balanced misclassification rate"
+# The model with all columns where scikit-learn has none for the loss.
+OWN_MODEL = "model of the same kernel and loss with equal weights"
 
 
 @dataclass(frozen=True)
@@ -268,7 +271,7 @@ class Selection:
         The first and the last are nested: every fold tests what the other folds have selected, so
         that selecting among many candidates does not make them too small.
     full_model : str
-        Which model of scikit-learn uses all columns, in words.
+        Which model uses all columns, in words: one of scikit-learn, where it has one for the loss.
     advantage, full_advantage : Score
         Share of the baseline's error that the selected model saves, and that the one with all
         columns saves.
@@ -377,8 +380,19 @@ class Selection:
         return self.verdict.in_tier(tier)
 
     @property
+    def full_model_in_words(self) -> str:
+        """Whose model with all columns it is that the selected one is compared with."""
+        if self.survival is not None:
+            return str(self.full_model)
+        owner = "the" if self.full_model == OWN_MODEL else "scikit-learn's"
+        return f"{owner} {self.full_model}"
+
+    @property
     def error_name(self) -> str:
         """What the errors are, in words."""
+        own = self.search.score_name_
+        if own.startswith("neg_mean_") and own != "neg_mean_squared_error":
+            return own.removeprefix("neg_").replace("_", " ")  # that of a loss
         balanced = self.settings.class_weight is not None
         return BALANCED_ERROR_NAME if balanced else ERROR_NAMES[self.table.task]
 
@@ -468,11 +482,6 @@ class Selection:
             "every fold tests what the other folds select, which leaves a little optimism, because "
             "these have trained on its rows"
         )
-
-    @property
-    def full_model_in_words(self) -> str:
-        """Which model uses all columns."""
-        return self.full_model if self.survival else f"scikit-learn's {self.full_model}"
 
     @property
     def products_in_words(self) -> str:
