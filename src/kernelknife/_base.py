@@ -51,6 +51,9 @@ __all__ = [
     "scored_at",
 ]
 
+# Attributes that only a calibrated fit has.
+CALIBRATED = ("null_sparsities_", "p_value_", "adjusted_p_values_", "n_steps_")
+
 
 # -- data -----------------------------------------------------------------------------------------
 
@@ -174,6 +177,15 @@ class SelectedFeatures:
             ranks[~selected] += np.unique(path.ranking[~selected], return_inverse=True)[1]
         return ranks
 
+    def _set_calibration(self, result: FitResult) -> None:
+        """Set what permutations of the target have told, where they were asked."""
+        for name in CALIBRATED:
+            self.__dict__.pop(name, None)  # of an earlier fit
+        found = result.calibration
+        if found is not None:
+            self.null_sparsities_, self.adjusted_p_values_ = found.nulls, found.p_values
+            self.p_value_, self.n_steps_ = found.p_value, found.n_steps
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]  # of scikit-learn's mixin
         tags.input_tags.sparse = True
@@ -202,6 +214,7 @@ class KernelPredictor(CallbackSupportMixin, SelectedFeatures, SelectorMixin, Bas
         self.kkt_residual_ = solution.kkt_residual
         self.starts_ = [(name, np.array(start.history)) for name, start in result.starts]
         self.searched_products_ = result.setup.searched_products
+        self._set_calibration(result)
         return self
 
     def _set_model(self, setup: Setup, solution: Solution, model: Model) -> Self:

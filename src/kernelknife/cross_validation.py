@@ -108,6 +108,8 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         *,
         alphas=None,
         sparsities=25,
+        n_permutations=20,
+        level=0.05,
         n_features_to_select=None,
         relax="auto",
         include_all=True,
@@ -136,6 +138,8 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         self.loss = loss
         self.alphas = alphas
         self.sparsities = sparsities
+        self.n_permutations = n_permutations
+        self.level = level
         self.n_features_to_select = n_features_to_select
         self.relax = relax
         self.include_all = include_all
@@ -269,6 +273,7 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
         self.__dict__.pop("feature_groups_", None)  # of an earlier fit
         if hasattr(self.best_estimator_, "feature_groups_"):
             self.feature_groups_ = self.best_estimator_.feature_groups_
+        self._set_calibration(refit.result)
         self.score_name_ = result.score_name
         self._candidate, self._path = candidate, result.path
         self._rows, self._starts = result.rows, result.starts
@@ -356,6 +361,8 @@ class KnifeRegressorCV(RegressorMixin, _BaseKnifeCV):
     sparsities : int or array-like, default=25
         Number of weight penalties, or the increasing penalties themselves. A fold uses the
         same ones, or with a linear or additive kernel in proportion to its rows: see the notes.
+    n_permutations, level : as in KnifeRegressor
+        Of ``rule="calibrated"``.
     n_features_to_select : int, default=None
         Exactly this many features (or groups): the folds then choose kernel and ``alpha`` alone,
         and ``sparsities``, ``relax`` and ``include_all`` have no effect.
@@ -367,10 +374,14 @@ class KnifeRegressorCV(RegressorMixin, _BaseKnifeCV):
         Whether the model of all features with equal weights is compared too. Models that keep
         all features, with these or other weights, are then chosen only where they beat the best
         selection by more than one standard error of the difference over the folds.
-    rule : {"min", "1se"}, default="min"
+    rule : {"min", "1se", "calibrated"}, default="min"
         The best mean score, or the fewest features within one standard error of it. Scores within
         a quarter of a standard error of the best count as equally good, and the fewest features
-        decide. Features are counted over all folds together.
+        decide. Features are counted over all folds together. "calibrated" lets permutations of the
+        target decide how many features there are, as ``sparsity="calibrated"`` of
+        :class:`KnifeRegressor` does, with a ``level`` that holds for all kernels together; the
+        folds then choose the kernel, and ``alpha`` of the refitted model, and ``sparsities``,
+        ``relax`` and ``include_all`` have no effect.
     scoring : str, callable or None, default=None
         None is the mean squared error, or the accuracy for classes.
     cv : int, splitter or iterable, default=None
@@ -449,6 +460,8 @@ class KnifeRegressorCV(RegressorMixin, _BaseKnifeCV):
         fold selects, and "n_distinct_features" that all folds select together. Settings of kernels
         and alphas that a first look has ruled out have fewer penalties and perhaps fewer rows and
         folds; they are not "followed" and cannot be chosen.
+    p_value_, adjusted_p_values_, null_sparsities_, n_steps_ : as in KnifeRegressor
+        Only with ``rule="calibrated"``.
     n_paths_ : int
         Paths that were followed in the folds.
     choices_ : dict of int
@@ -503,6 +516,8 @@ class KnifeClassifierCV(ClassifierMixin, _BaseKnifeCV):
     loss : as in KnifeClassifier
         See :class:`KnifeClassifier`.
     alphas, sparsities, n_features_to_select : as in KnifeRegressorCV
+        See :class:`KnifeRegressorCV`.
+    n_permutations, level : as in KnifeRegressorCV
         See :class:`KnifeRegressorCV`.
     relax, include_all, rule, scoring, cv, nested : as in KnifeRegressorCV
         See :class:`KnifeRegressorCV`.

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from kernelknife._base import KernelPredictor, ProbabilityMethod, open_data
 from kernelknife._engine import FitSpec, fit, set_up
 from kernelknife._engine.policy import default_loss
+from kernelknife._error_rates import fit_calibrated
 from kernelknife._utils.progress import root_progress
 from kernelknife._utils.threads import limited_blas
 from kernelknife._utils.versions import with_callbacks
@@ -28,6 +29,8 @@ class _BaseKnife(KernelPredictor, ABC):
         *,
         alpha: float = 1.0,
         sparsity: float | str = 1.0,
+        n_permutations: int = 20,
+        level: float = 0.05,
         n_features_to_select: int | None = None,
         relax: bool = False,
         learn_weights: bool = True,
@@ -52,6 +55,8 @@ class _BaseKnife(KernelPredictor, ABC):
         self.loss = loss
         self.alpha = alpha
         self.sparsity = sparsity
+        self.n_permutations = n_permutations
+        self.level = level
         self.n_features_to_select = n_features_to_select
         self.relax = relax
         self.learn_weights = learn_weights
@@ -95,7 +100,7 @@ class _BaseKnife(KernelPredictor, ABC):
         data = open_data(self, X, y, sample_weight, spec)
         rows = data.rows.n_counted if self.n_jobs is None else 0
         with limited_blas(rows), root_progress(self, total=None) as progress:
-            result = fit(spec, data, progress)
+            result = (fit_calibrated if spec.calibrated else fit)(spec, data, progress)
         self._set_fitted(result)
         if not result.converged:
             result.warn_not_converged(type(self).__name__)
@@ -175,11 +180,17 @@ class KnifeRegressor(RegressorMixin, _BaseKnife):
         :mod:`kernelknife.losses`.
     alpha : float, default=1.0
         Penalty on the squared norm of the model, as in ``KernelRidge``.
-    sparsity : float or "auto", default=1.0
+    sparsity : float, "auto" or "calibrated", default=1.0
         Penalty on the sum of the weights; the larger, the fewer features. It is weighed against
         a sum over rows, so that a given number means less and less as the rows grow. "auto" means
         the same at any number of rows: 0.05 per row, and for linear and additive kernels
-        ``log(n_features) / alpha`` per row. The penalty that was used is ``sparsity_``.
+        ``log(n_features) / alpha`` per row. "calibrated" finds the penalty that noise does not
+        survive, by permutations of the target: features are selected that remain active on the path
+        beyond the last one of nearly every permuted target. The penalty that was used is
+        ``sparsity_``.
+    n_permutations, level : int and float, default=20 and 0.05
+        Of ``sparsity="calibrated"``: a feature is selected if its adjusted p-value is at most
+        ``level``. No p-value is below ``1 / (n_permutations + 1)``.
     n_features_to_select : int, default=None
         Exactly this many features (or groups) instead of a ``sparsity``, taken from the
         feature path.
@@ -271,6 +282,22 @@ default="kmeans++"
         How far the weights are from a stationary point; it has no units.
     sparsity_ : float
         The penalty of the returned model.
+    p_value_ : float
+        Only with ``sparsity="calibrated"``, as the next three: the permutation p-value of the
+        statement that the target has nothing to do with any column.
+    adjusted_p_values_ : ndarray of shape (n_features,)
+        Share of the targets, permuted ones and the given one, whose strongest column of noise is at
+        least as strong as this one. It claims that there is something, and that the column is
+        stronger than the strongest of noise: weak control of the family-wise error, exact where no
+        column matters and approximate where others do. It is not the p-value of the column given
+        the others: of columns that say the same, one may have a small value and the others large
+        ones. NaN for columns that cost nothing.
+    null_sparsities_ : ndarray of shape (n_permutations,)
+        Penalty at which the last feature leaves the path of every permuted target. Paths that are
+        decided end early, so that none is above the last one of the given target.
+    n_steps_ : int
+        How many times features were compared with noise: after each step in which some entered,
+        what they leave unexplained is permuted, and those outside are compared once more.
     feature_groups_ : dict
         From the name of a group to the names of its columns; only with ``feature_groups``.
     n_features_in_ : int
@@ -316,7 +343,9 @@ class KnifeClassifier(ClassifierMixin, _BaseKnife):
         object from :mod:`kernelknife.losses`.
     alpha : float, default=1.0
         Penalty on the squared norm of the model; ``SVC``'s ``C`` is ``1 / (2 alpha)``.
-    sparsity, n_features_to_select, relax, learn_weights : as in KnifeRegressor
+    sparsity, n_permutations, level, n_features_to_select : as in KnifeRegressor
+        See :class:`KnifeRegressor`.
+    relax, learn_weights : as in KnifeRegressor
         See :class:`KnifeRegressor`.
     class_weight : dict or "balanced", default=None
         Factors of the sample weights by class. "balanced" gives all classes the same total, so

@@ -2,7 +2,8 @@
 
 Stability selection: half-samples, the elimination orders on them, bounds on the number of false
 selections, and q-values. Knockoffs: their sampler, their statistics, and the filter that selects.
-Both take a :class:`kernelknife._engine.FitSpec` and arrays.
+Calibration: targets without a signal, their paths, and the columns that are stronger. All take a
+:class:`kernelknife._engine.FitSpec`, or a setup made of one, and arrays.
 """
 
 from kernelknife._error_rates.bounds import (
@@ -10,6 +11,15 @@ from kernelknife._error_rates.bounds import (
     choose_votes,
     error_bound,
     integrated_q_values,
+)
+from kernelknife._error_rates.calibration import (
+    Calibration,
+    calibrate,
+    calibrate_jointly,
+    check_level,
+    columns_beyond,
+    fit_calibrated,
+    settle,
 )
 from kernelknife._error_rates.filter import (
     derandomized_e_values,
@@ -36,10 +46,15 @@ from kernelknife._error_rates.statistics import draw_statistics, path_statistics
 __all__ = [
     "ASSUMPTIONS",
     "METHODS",
+    "Calibration",
     "GaussianKnockoffs",
     "KnockoffSampler",
+    "calibrate",
+    "calibrate_jointly",
+    "check_level",
     "choose_votes",
     "cluster_columns",
+    "columns_beyond",
     "derandomized_e_values",
     "distribution_given_sample",
     "draw_half_samples",
@@ -47,6 +62,7 @@ __all__ = [
     "e_bh_q_values",
     "error_bound",
     "find_copies",
+    "fit_calibrated",
     "integrated_q_values",
     "knockoff_threshold",
     "least_reconstructable",
@@ -54,4 +70,5 @@ __all__ = [
     "rank_half_samples",
     "rank_units",
     "select_by_e_values",
+    "settle",
 ]

@@ -44,9 +44,11 @@ __all__ = [
     "exact",
     "model_at",
     "refit_candidate",
+    "refit_support",
     "rough",
     "score_paths",
     "score_solution",
+    "set_up_fold",
     "solutions_on_path",
 ]
 
@@ -192,6 +194,13 @@ class FoldScores:
     selected: np.ndarray
     n_training_rows: int
 
+    @classmethod
+    def of_solution(cls, setup: Setup, solution: Solution, test: SearchData) -> "FoldScores":
+        """Return the score of a single candidate."""
+        score, selected = _Judge(setup, test)(solution)
+        bits = np.packbits(selected[None], axis=1)
+        return cls(np.array([score]), bits, setup.data.rows.shape[0])
+
 
 # -- the work of one fold -------------------------------------------------------------------------
 
@@ -236,9 +245,9 @@ def score_paths(
     begin : Start
     """
     with limited_blas(), progress:
-        setup = _set_up_fold(paths[0].spec, data, train)
+        setup = set_up_fold(paths[0].spec, data, train)
         if begin is None and start_rows is not None:
-            begin = find_start(_set_up_fold(exact(paths[0].spec), data, start_rows))
+            begin = find_start(set_up_fold(exact(paths[0].spec), data, start_rows))
         if begin is not None and len(begin.weights) != setup.problem.n_weights:
             begin = None  # it was found on some of the rows, where other columns are constant
         results = []
@@ -270,7 +279,9 @@ def refit_candidate(
 
     A fit with the same penalties could end in another minimum.
     """
-    setup = _set_up_fold(path.spec, data, train)
+    if path.support is not None:
+        return refit_support(path, data, train)
+    setup = set_up_fold(path.spec, data, train)
     if candidate.weighting == EQUAL:
         return setup, equal_weights(setup.problem)
     trace = follow(setup, _penalties_of_fold(path, setup, data, train), begin=begin)
@@ -280,7 +291,18 @@ def refit_candidate(
     return setup, solutions_on_path(path, setup, trace, candidate.weighting)[-1]
 
 
-def _set_up_fold(spec: FitSpec, data: SearchData, rows: np.ndarray) -> Setup:
+def refit_support(
+    path: CandidatePath, data: SearchData, train: np.ndarray
+) -> tuple[Setup, Solution]:
+    """Return the model of columns that have been selected, refitted on the rows of a fold."""
+    assert path.support is not None
+    setup = set_up_fold(path.spec, data, train)
+    w = setup.data.weight_values(path.support)
+    return setup, refit_without_penalty(setup.problem, setup.spec.solver, w)
+
+
+def set_up_fold(spec: FitSpec, data: SearchData, rows: np.ndarray) -> Setup:
+    """Return the problem of the training rows of a fold, to be solved to the tolerance of one."""
     spec = rough(spec)
     # A fold has no use for the names of columns.
     return replace(data.take(rows), names=None).set_up(spec)
