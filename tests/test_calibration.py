@@ -393,3 +393,60 @@ def test_a_search_inside_every_fold_is_calibrated_too():
 def test_a_calibrated_search_refuses_what_contradicts_it(options, message):
     with pytest.raises(ValueError, match=message):
         KnifeRegressorCV("linear", rule="calibrated", **options).fit(*noise())
+
+
+# -- columns that are adjusted for, and offsets ---------------------------------------------------
+
+
+def adjusted_setup(estimator, X, y, columns):
+    spec = replace(FitSpec.from_estimator(estimator), adjust_for=columns)
+    return set_up(spec, prepare_arrays(spec, X, y))
+
+
+@pytest.mark.parametrize("task", ["numbers", "classes"])
+def test_what_adjusted_columns_explain_is_no_finding(task):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 6))
+    X[:, 1] += 2 * X[:, 0]
+    y = 2 * X[:, 0] + X[:, 5] + rng.normal(size=200)
+    if task == "numbers":
+        estimator = KnifeRegressor("linear")
+    else:
+        estimator, y = KnifeClassifier("linear", loss="logistic"), (y > 0).astype(int)
+    plain = calibrate(setup_of(estimator, X, y), seed=0)
+    assert plain.p_values[0] <= 0.05
+    setup = adjusted_setup(estimator, X, y, [0])
+    found = calibrate(setup, seed=0)
+    selected = setup.data.user_values(found.selected)
+    np.testing.assert_array_equal(np.flatnonzero(selected), [5])
+
+
+def test_p_values_beside_adjusted_columns_are_small_as_rarely_as_they_claim():
+    rejected = 0
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(60, 5))
+        X[:, 1:] += X[:, [0]]
+        setup = adjusted_setup(KnifeRegressor("linear"), X, X[:, 0] + rng.normal(size=60), [0])
+        rejected += calibrate(setup, n_permutations=19, seed=seed).p_value <= 0.05
+    assert binom.sf(rejected - 1, 100, 0.05) > 0.001
+
+
+def test_adjusted_columns_need_something_that_rows_can_exchange():
+    class Raw(SquaredLoss):
+        scale_target = False
+
+    X, y = noise()
+    setup = adjusted_setup(KnifeRegressor("linear", loss=Raw()), X, y, [0])
+    with pytest.raises(ValueError, match="leave out adjust_for"):
+        calibrate(setup)
+
+
+def test_an_offset_moves_with_its_target():
+    rng = np.random.default_rng(0)
+    X, offset = rng.normal(size=(100, 6)), rng.normal(size=100)
+    y = offset + X[:, 2]
+    spec = replace(FitSpec.from_estimator(KnifeRegressor("linear")), offset=True)
+    setup = set_up(spec, prepare_arrays(spec, X, np.column_stack([y, offset])))
+    found = calibrate(setup, seed=0)
+    np.testing.assert_array_equal(np.flatnonzero(found.selected), [2])

@@ -31,10 +31,9 @@ from kernelknife._engine.solvers import Solution
 from kernelknife._error_rates.null_targets import (
     Draw,
     Exchange,
-    Weigh,
     draw_around_model,
+    draw_without_columns,
     load_rows,
-    permuted,
 )
 from kernelknife._utils.checks import check_number
 from kernelknife._utils.progress import SILENT, Progress
@@ -303,7 +302,7 @@ def calibrate_jointly(
     for setup in setups:
         with limited_blas(setup.problem.n_rows):
             path = _follow(setup)
-        draw = permuted(rows, exchange, Weigh.of(setup, rows))
+        draw = draw_without_columns(setup, exchange, groups)
         everything = setup.problem.costs > 0
         top = path.strongest(everything, np.inf)
         run = _Run(setup, path, everything, most, n_permutations, seed or 0, n_jobs, progress)
@@ -406,7 +405,7 @@ class _Run:
             if not new.any() or not strongest:
                 break
             kept = selected | ~self.costly
-            draw = draw_around_model(self.setup, kept, exchange, groups, self.n_jobs)
+            draw = draw_around_model(self.setup, kept, exchange, groups)
             if draw is None:
                 break
             nulls = self.nulls(draw, outside, strongest, step=n_steps + 1, stops=True)

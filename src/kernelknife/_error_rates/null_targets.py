@@ -10,15 +10,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kernelknife._engine import FitResult, Setup, fit, prepare_data
+from kernelknife._engine import FitResult, FitSpec, Setup, finish, fit, prepare_data, set_up
 from kernelknife._engine.data import Sample, TrainingData
 from kernelknife._engine.data.arrays import ArrayRows
 from kernelknife._engine.data.targets import encode_classes
 from kernelknife._engine.policy import FOLDS
+from kernelknife._engine.search import fixed_weights
 from kernelknife._tuning.splits import make_splitter
 from kernelknife.losses import LogisticLoss
 
-__all__ = ["Draw", "Exchange", "Weigh", "draw_around_model", "load_rows", "permuted"]
+__all__ = ["Draw", "Exchange", "draw_around_model", "draw_without_columns", "load_rows"]
 
 # From a random generator to encoded targets and to sample weights.
 Draw = Callable[[np.random.Generator], tuple[np.ndarray, np.ndarray]]
@@ -98,8 +99,22 @@ def load_rows(data: TrainingData) -> Sample:
     return data.rows.fetch(data.rows.sample(np.arange(data.rows.shape[0])))
 
 
-def permuted(rows: Sample, exchange: Exchange, weigh: "Weigh") -> Draw:
-    """Return how targets are drawn where no column matters."""
+def draw_without_columns(setup: Setup, exchange: Exchange, groups: np.ndarray | None) -> Draw:
+    """Return how targets are drawn where no column matters but those that are adjusted for.
+
+    Rows of targets move as they are, with their offsets or the times of their events.
+    """
+    rows = load_rows(setup.data)
+    weigh = Weigh.of(setup, rows)
+    if setup.data.adjusted is not None:
+        around = draw_around_model(setup, setup.problem.costs == 0, exchange, groups)
+        if around is None:
+            raise ValueError(
+                f"With adjust_for, a calibration permutes what the adjusted columns leave "
+                f"unexplained, and {setup.spec.loss!r} leaves nothing that could be exchanged "
+                "between rows: leave out adjust_for, or choose the penalty by cross-validation."
+            )
+        return around
 
     def draw(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         Y = exchange.permute(rows.y, rng)
@@ -113,18 +128,22 @@ class Weigh:
     """The weights of rows with other targets: those of a class follow the class."""
 
     s: np.ndarray
+    n_outputs: int
     of_class: np.ndarray | None = None
 
     @classmethod
     def of(cls, setup: Setup, rows: Sample) -> "Weigh":
         """Return what the class weights of a specification ask for."""
         if setup.spec.class_weight is None:
-            return cls(rows.s)
-        codes = class_codes(rows.y)
-        return cls(rows.s, np.bincount(codes, rows.s) / np.bincount(codes))
+            return cls(rows.s, setup.data.targets.n_outputs)
+        k = setup.data.targets.n_outputs
+        codes = class_codes(rows.y[:, :k])
+        return cls(rows.s, k, np.bincount(codes, rows.s) / np.bincount(codes))
 
     def __call__(self, Y: np.ndarray) -> np.ndarray:
-        return self.s if self.of_class is None else self.of_class[class_codes(Y)]
+        if self.of_class is None:
+            return self.s
+        return np.asarray(self.of_class[class_codes(Y[:, : self.n_outputs])])
 
 
 def class_codes(Y: np.ndarray) -> np.ndarray:
@@ -140,7 +159,6 @@ def draw_around_model(
     kept: np.ndarray,
     exchange: Exchange,
     groups: np.ndarray | None,
-    n_jobs: int | None = None,
 ) -> Draw | None:
     """Return how targets are drawn where only some columns matter; None where that is unknown.
 
@@ -152,11 +170,10 @@ def draw_around_model(
     exchange : Exchange
     groups : ndarray or None
         Rows of one group stay in one fold.
-    n_jobs : int or None
     """
     data, rows = setup.data, load_rows(setup.data)
     classes = data.targets.classes
-    if classes is None and not setup.spec.loss.scale_target:
+    if setup.spec.offset or (classes is None and not setup.spec.loss.scale_target):
         return None  # what is left of a count, say, is no count
     weigh = Weigh.of(setup, rows)
     if classes is None:
@@ -198,7 +215,10 @@ def _held_out(
     splits = _splits(y, classes is not None, groups, spec.seed)
     if splits is None:
         return None
-    columns = np.flatnonzero(data.user_values(kept.astype(float)) > 0)
+    adjusted = np.zeros(0, dtype=int) if data.adjusted is None else data.adjusted.index
+    columns = np.union1d(np.flatnonzero(data.user_values(kept.astype(float)) > 0), adjusted)
+    if not len(columns):
+        return None
     labels = None if data.grouping is None else data.grouping.labels[columns]
     loss = spec.loss
     if classes is not None and loss.probability is None:
@@ -208,11 +228,21 @@ def _held_out(
         spec, loss=loss, sparsity=0.0, n_features_to_select=None, relax=False, learn_weights=True,
         start="auto", n_starts=0, feature_groups=labels, feature_costs=None, centers=centers,
         class_weight=None, refresh_centers=False, n_jobs=None,
+        adjust_for=None if data.adjusted is None else np.searchsorted(columns, adjusted),
     )  # fmt: skip
     s = rows.s if setup.spec.class_weight is None else np.ones(len(rows.s))
     X, found, times = rows.X[:, columns], None, np.zeros(len(y))
+    if len(adjusted) == len(columns):
+        # A problem has a kernel, which is given a column and no weight for it.
+        X = np.column_stack([X, np.random.default_rng(0).normal(size=len(X))])
+        spec = replace(spec, feature_groups=None, centers=FitSpec.centers)
     for train, test in splits:
-        result = fit(spec, prepare_data(spec, ArrayRows(X[train], y[train], s[train])))
+        fold = prepare_data(spec, ArrayRows(X[train], y[train], s[train]))
+        if X.shape[1] > len(columns):
+            empty = set_up(spec, fold)
+            result = finish(empty, fixed_weights(empty.problem, np.zeros(1)))
+        else:
+            result = fit(spec, fold)
         there = _predictions(result, X[test])
         if found is None:
             found = np.zeros((len(y), there.shape[1]))
