@@ -515,9 +515,9 @@ class KnifeClassifierCV(ClassifierMixin, _BaseKnifeCV):
         See :class:`KnifeRegressorCV`.
     loss : as in KnifeClassifier
         See :class:`KnifeClassifier`.
-    alphas, sparsities, n_features_to_select : as in KnifeRegressorCV
+    alphas, sparsities, n_permutations, level : as in KnifeRegressorCV
         See :class:`KnifeRegressorCV`.
-    n_permutations, level : as in KnifeRegressorCV
+    n_features_to_select : as in KnifeRegressorCV
         See :class:`KnifeRegressorCV`.
     relax, include_all, rule, scoring, cv, nested : as in KnifeRegressorCV
         See :class:`KnifeRegressorCV`.
