@@ -254,6 +254,7 @@ class PathResult:
         *,
         n_permutations=20,
         level=0.05,
+        alpha=None,
         groups=None,
         strata=None,
         n_jobs=None,
@@ -271,6 +272,9 @@ class PathResult:
         ----------
         n_permutations, level : as in KnifeRegressor
             See :class:`KnifeRegressor`.
+        alpha : float, default=None
+            Penalty on the norm of the model, for the paths that are compared; None is that of this
+            path. With a small one noise can be memorized, and few columns outlast it.
         groups : array-like of shape (n_samples,), default=None
             Rows that belong together, such as the samples of one patient. The target is permuted
             within groups or, where all rows of every group have the same, between whole groups.
@@ -286,7 +290,7 @@ class PathResult:
         CalibratedSelection
             The selected columns, a model of them, and the strengths of noise.
         """
-        setup = self._setup
+        setup = self._setup if alpha is None else self._setup.with_alpha(alpha)
         found = calibrate(
             setup,
             n_permutations=n_permutations,

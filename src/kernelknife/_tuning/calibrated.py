@@ -117,10 +117,10 @@ def _to_calibrate(
 ) -> tuple[list[str], list[Setup]]:
     """Return the problems to calibrate, with the names of their kernels.
 
-    Where the user has given no ``alpha`` it is 1: the strengths of columns and of noise depend on
-    it in much the same way, and the refitted model may have another one.
+    Where the user has given no ``alpha`` the refitted model may have another one.
     """
-    wanted = {name: [1.0] if spec.extends else alphas for name, alphas in spec.alphas.items()}
+    own = [GRID.calibrated_alpha]
+    wanted = {name: own if spec.extends else alphas for name, alphas in spec.alphas.items()}
     names = [name for name, alphas in wanted.items() for _ in alphas]
     alphas = [alpha for alphas in wanted.values() for alpha in alphas]
     return names, [

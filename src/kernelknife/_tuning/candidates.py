@@ -65,6 +65,10 @@ class GridConstants:
         Smallest penalty of a convex path, as a share of the one that empties it.
     screening_step : int
         A screening round has every third penalty.
+    calibrated_alpha : float
+        Of the paths that are compared with those of permuted targets. With a small one noise can be
+        memorized at little cost, and outlasts columns that matter: with sin(2 a) + b**2 in 120 rows
+        and nine columns, one of 20 permutations at 0.1, and none at 1.
     refitted_alphas : tuple of float
         Tried with calibrated columns, which have been selected by then.
     most_relaxed : int
@@ -79,6 +83,7 @@ class GridConstants:
     highest: float = 10.0
     convex_range: float = 1e-4
     screening_step: int = 3
+    calibrated_alpha: float = 1.0
     refitted_alphas: tuple[float, ...] = (0.1, 1.0, 10.0)
     most_relaxed: int = 50
 
