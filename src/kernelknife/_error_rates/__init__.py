@@ -18,6 +18,7 @@ from kernelknife._error_rates.calibration import (
     calibrate_jointly,
     check_level,
     columns_beyond,
+    fewest_permutations,
     fit_calibrated,
     settle,
 )
@@ -61,6 +62,7 @@ __all__ = [
     "draw_statistics",
     "e_bh_q_values",
     "error_bound",
+    "fewest_permutations",
     "find_copies",
     "fit_calibrated",
     "integrated_q_values",

@@ -45,6 +45,7 @@ __all__ = [
     "calibrate_jointly",
     "check_level",
     "columns_beyond",
+    "fewest_permutations",
     "fit_calibrated",
     "settle",
 ]
@@ -131,14 +132,19 @@ def check_level(n_permutations: int, level: float) -> int:
     check_number(level, "level", strict=True)
     if level >= 1:
         raise ValueError(f"level must be a share between 0 and 1, got {level!r}.")
+    needed = fewest_permutations(level)
     most = int(np.floor(level * (n_permutations + 1) * (1.0 + 1e-9))) - 1
-    if most < 0:
-        needed = int(np.ceil(1.0 / level * (1.0 - 1e-9))) - 1
+    if n_permutations < needed:
         raise ValueError(
             f"With n_permutations={n_permutations} no p-value is below 1 / {n_permutations + 1}, "
             f"which is above level={level:g}: use at least {needed} permutations."
         )
     return most
+
+
+def fewest_permutations(level: float) -> int:
+    """Return how many permutations the smallest p-value needs to reach a level."""
+    return int(np.ceil(1.0 / level * (1.0 - 1e-9))) - 1
 
 
 # -- paths ----------------------------------------------------------------------------------------

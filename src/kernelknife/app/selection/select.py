@@ -10,7 +10,7 @@ import numpy as np
 
 from kernelknife._engine import FitSpec, prepare_arrays, set_up
 from kernelknife._engine.policy import FOLDS, affordable_folds, is_counted, quick_centers
-from kernelknife._error_rates import check_level
+from kernelknife._error_rates import fewest_permutations
 from kernelknife._tuning.candidates import SearchSpec, named_kernels, penalty_for_share
 from kernelknife._tuning.halving import plan_search
 from kernelknife._tuning.splits import rows_of_splits
@@ -410,11 +410,24 @@ def _check_options(options):
             "sparsity or a number of features of your own every fold is fitted anew anyway.",
             Hint("leave out {}", {"nested": "full"}),
         )
-    if options.n_permutations:
-        check_level(options.n_permutations, options.level)
+    _check_permutations(options.n_permutations, options.level)
     if options.n_jobs == 0:
         raise TableError(
             "The number of processes cannot be 0.", Hint("use {} for all cores", {"n_jobs": -1})
+        )
+
+
+def _check_permutations(n_permutations, level):
+    """Raise where permutations cannot show anything at a level."""
+    if not 0 < level < 1:
+        raise TableError(f"The level must be a share between 0 and 1, got {level:g}.")
+    fewest = fewest_permutations(level)
+    if n_permutations and n_permutations < fewest:
+        raise TableError(
+            f"{n_permutations} permutations of the target cannot show anything at the level "
+            f"{level:g}.",
+            Hint("use {}, or more", {"n_permutations": fewest}),
+            Hint("leave the comparison out with {}", {"n_permutations": 0}),
         )
 
 
