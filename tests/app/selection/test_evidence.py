@@ -70,7 +70,5 @@ def test_nothing_is_permuted_where_that_is_not_wanted(genes, options):
 
 
 def test_too_few_permutations_are_refused_before_the_work_begins(genes):
-    with pytest.raises(
-        ValueError, match="5 permutations of the target cannot show"
-    ):
+    with pytest.raises(ValueError, match="5 permutations of the target cannot show"):
         select_features(genes, "state", n_permutations=5)

@@ -207,7 +207,8 @@ def select_features(
     if announce is not None:
         for note in data.notes(options):
             announce(note)
-        announce(announce_search(spec, plan, data.X, data.y, quick=quick))
+        permuted = 0 if quick else n_permutations
+        announce(announce_search(spec, plan, data.X, data.y, quick=quick, n_permutations=permuted))
     search.fit(data.X, data.y, groups=data.groups)
     return _make_selection(search, data, options, callbacks, begin)
 
