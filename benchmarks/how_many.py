@@ -1,10 +1,11 @@
 """How many columns: is exactly the true set selected, and is nothing selected of noise?
 
 ``python benchmarks/how_many.py planted --draws 20`` selects by ``rule="calibrated"`` with the ANOVA
-and the Gaussian kernel, between which folds choose, on planted problems; with ``--search`` the
-default search stands beside it. ``weak`` has linear effects of 0.1 to 1, ``correlated`` signals
-among columns correlated by 0.5 to 0.9, and ``noise`` targets that have nothing to do with any
-column. A run adds its rows to those of the table in
+and the Gaussian kernel, between which folds choose, on planted problems. With one kernel, such as
+``--kernels additive``, it is ``sparsity="calibrated"``, without folds; with ``--search`` the search
+of the same kernels by cross-validation stands beside it. ``weak`` has linear effects of 0.1 to 1,
+``correlated`` signals among columns correlated by 0.5 to 0.9, and ``noise`` targets that have
+nothing to do with any column. A run adds its rows to those of the table in
 results/; the printed shares have their standard errors.
 """
 
@@ -18,7 +19,7 @@ import numpy as np
 from _common import RESULTS, provenance
 from recovery import friedman, orange, sign, union
 
-from kernelknife import KnifeClassifierCV, KnifeRegressorCV
+from kernelknife import KnifeClassifier, KnifeClassifierCV, KnifeRegressor, KnifeRegressorCV
 from kernelknife._engine.policy import infer_task
 from kernelknife.datasets import make_sinusoidal
 
@@ -125,12 +126,18 @@ NOISE = {
 SETS = {"planted": PLANTED, "weak": WEAK, "correlated": CORRELATED, "noise": NOISE}
 
 
-def judge(name, n_true, draw, n, seed, method):
+def judge(name, n_true, draw, n, seed, kernels, calibrated):
     """Select once, and compare with the truth."""
     X, y = draw(n, seed)
-    kind = KnifeRegressorCV if infer_task(y) == "regression" else KnifeClassifierCV
-    calibrated = method == "calibrated"
-    search = kind(KERNELS, rule="calibrated") if calibrated else kind()
+    regression = infer_task(y) == "regression"
+    folds = KnifeRegressorCV if regression else KnifeClassifierCV
+    alone = KnifeRegressor if regression else KnifeClassifier
+    if not calibrated:
+        search = folds(kernels)
+    elif len(kernels) > 1:
+        search = folds(kernels, rule="calibrated")
+    else:
+        search = alone(kernels[0], sparsity="calibrated", relax=True)
     begin = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -139,11 +146,14 @@ def judge(name, n_true, draw, n, seed, method):
     support = search.get_support()
     found, false = int(support[:n_true].sum()), int(support[n_true:].sum())
     return {
-        "problem": name, "n": n, "p": X.shape[1], "draw": seed, "method": method,
-        "kernel": search.kernel_name_, "true": n_true, "found": found, "false": false,
+        "problem": name, "n": n, "p": X.shape[1], "draw": seed,
+        "method": f"{'calibrated' if calibrated else 'folds'}, {' '.join(kernels)}",
+        "kernel": getattr(search, "kernel_name_", kernels[0]), "true": n_true,
+        "found": found, "false": false,
         "exact": int(found == n_true and not false),
         "p_value": f"{search.p_value_:.4f}" if calibrated else "",
-        "paths": search.n_paths_, "seconds": f"{seconds:.1f}", "commit": provenance()["commit"],
+        "paths": getattr(search, "n_paths_", ""), "seconds": f"{seconds:.1f}",
+        "commit": provenance()["commit"],
     }  # fmt: skip
 
 
@@ -181,12 +191,11 @@ def print_table():
         true = int(mine[0]["true"])
         recall = np.mean([int(r["found"]) for r in mine]) / true if true else np.nan
         print(
-            f"{name:28s} n={n:4s} {method:11s} draws {len(mine):3d}  exact "
+            f"{name:28s} n={n:4s} {method:22s} draws {len(mine):3d}  exact "
             f"{share([int(r['exact']) for r in mine])}  recall {recall:.2f}  false "
             f"{np.mean([int(r['false']) for r in mine]):.2f}  any false "
-            f"{share([int(r['false']) > 0 for r in mine])}  paths "
-            f"{np.mean([int(r['paths']) for r in mine]):.0f}  seconds "
-            f"{np.mean([float(r['seconds']) for r in mine]):.0f}"
+            f"{share([int(r['false']) > 0 for r in mine])}  seconds "
+            f"{np.mean([float(r['seconds']) for r in mine]):.1f}"
         )
 
 
@@ -196,15 +205,17 @@ def main():
     parser.add_argument("--draws", type=int, default=20)
     parser.add_argument("--rows", type=int, help="rows of a table, instead of the problem's own")
     parser.add_argument("--only", default="", help="part of the name of a problem")
-    parser.add_argument("--search", action="store_true", help="the default search, too")
+    parser.add_argument("--kernels", nargs="+", default=KERNELS)
+    parser.add_argument("--search", action="store_true", help="cross-validation, too")
     options = parser.parse_args()
     problems = {} if options.what == "table" else SETS[options.what]
     for seed in range(500, 500 + options.draws):
         for name, ((n_true, draw), n) in problems.items():
             if options.only not in name:
                 continue
-            for method in ("calibrated", "search") if options.search else ("calibrated",):
-                row = judge(name, n_true, draw, options.rows or n, seed, method)
+            for calibrated in (True, False) if options.search else (True,):
+                n_rows = options.rows or n
+                row = judge(name, n_true, draw, n_rows, seed, options.kernels, calibrated)
                 add(row)
                 print(*row.values(), file=sys.stderr, flush=True)
     print_table()
