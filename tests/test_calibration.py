@@ -290,6 +290,7 @@ def test_a_path_is_calibrated_as_a_fit_is():
     np.testing.assert_array_equal(found.support, model.get_support())
     np.testing.assert_array_equal(found.model.get_support(), found.support)
     assert found.n_paths >= 21
+    assert knife_path(X, y, kernel="linear", sparsities=3).calibrate(alpha=3.0).model.alpha == 3.0
     assert found.strengths[:2].min() > found.sparsity >= found.null_sparsities.max()
 
 

@@ -135,11 +135,13 @@ def fitted_at(estimator: Any, setup: Setup, solution: Solution, start: str = "")
     Parameters
     ----------
     estimator : KernelPredictor
-        Its parameters are those of the copy, but for the penalty, which is that of the solution.
+        Its parameters are those of the copy, but for the penalties, which are those of the solution
+        and of the setup.
     start : str
         Name of the start that the solution comes from.
     """
-    fitted = clone(estimator).set_params(sparsity=float(solution.sparsity))
+    options = {"sparsity": float(solution.sparsity), "alpha": setup.spec.alpha}
+    fitted = clone(estimator).set_params(**options)
     starts = [(start, solution)] if start else []
     return fitted._set_fitted(finish(setup, solution, starts))
 
