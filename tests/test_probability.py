@@ -12,7 +12,7 @@ from sklearn.model_selection import cross_validate
 from sklearn.svm import SVC
 
 from kernelknife import KnifeClassifier, KnifeClassifierCV, KnifeRegressor
-from kernelknife._tuning.calibration import calibrate
+from kernelknife._tuning.probabilities import learn_probabilities
 
 
 @pytest.fixture
@@ -26,11 +26,11 @@ def test_a_sigmoid_is_platts(rng):
     """Without smoothing it is a logistic regression on the scores."""
     f = rng.normal(size=2000)
     codes = (rng.uniform(size=2000) < 1.0 / (1.0 + np.exp(1.0 - 3.0 * f))).astype(int)
-    found = calibrate(f, codes, np.ones(2000), "sigmoid")
+    found = learn_probabilities(f, codes, np.ones(2000), "sigmoid")
     peer = LogisticRegression(C=1e8, tol=1e-8).fit(f[:, None], codes)
     assert_allclose(found(f[:, None]), peer.predict_proba(f[:, None]), atol=5e-3)
-    weighted = calibrate(f, codes, np.full(2000, 3.0), "sigmoid")
-    thrice = calibrate(np.tile(f, 3), np.tile(codes, 3), np.ones(6000), "sigmoid")
+    weighted = learn_probabilities(f, codes, np.full(2000, 3.0), "sigmoid")
+    thrice = learn_probabilities(np.tile(f, 3), np.tile(codes, 3), np.ones(6000), "sigmoid")
     assert_allclose(weighted(f[:, None]), thrice(f[:, None]), atol=1e-6)
 
 
@@ -67,7 +67,7 @@ def test_log_loss_scores_work(noisy):
 def test_a_loss_with_probabilities_keeps_them(noisy):
     X, y, _ = noisy
     own = KnifeClassifier(loss="logistic", probability="sigmoid").fit(X, y)
-    assert not hasattr(own, "calibration_")
+    assert not hasattr(own, "probability_map_")
     plain = KnifeClassifier(loss="logistic").fit(X, y)
     assert_allclose(own.predict_proba(X), plain.predict_proba(X))
 

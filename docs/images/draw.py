@@ -70,6 +70,34 @@ def draw_substitutes():
     return names["substitutes"].plot().figure_
 
 
+def draw_how_many():
+    """Return a figure of the strengths of columns and of the strongest columns of noise."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(300, 40))
+    effects = np.array([1.0, 0.8, 0.6, 0.4, 0.3])
+    y = X[:, :5] @ effects + 0.7 * rng.normal(size=300)
+    found = knife_path(X, y, kernel="linear").calibrate()
+    seen = np.flatnonzero(found.strengths)
+    figure, ax = plt.subplots(figsize=(7.0, 2.6), layout="constrained")
+    for nulls, height, label in (
+        (found.null_sparsities, 1.0, "last of a permuted target"),
+        (found.strengths[seen[seen >= 5]], 2.0, "columns that do nothing"),
+        (found.strengths[seen[seen < 5]], 2.0, "columns that matter"),
+    ):
+        ax.plot(nulls, np.full(len(nulls), height), "o", alpha=0.6, label=label)
+    first = found.null_sparsities.max()
+    ax.axvline(first, color="gray", linestyle=":")
+    ax.axvline(found.sparsity, color="gray")
+    ax.annotate("first step", (first, 2.55), ha="center")
+    ax.annotate("last step", (found.sparsity, 2.55), ha="center")
+    ax.set(
+        xscale="log", ylim=(0.5, 3.6), yticks=[1.0, 2.0], xlabel="penalty at which a column leaves"
+    )
+    ax.set_yticklabels(["permuted", "given"])
+    ax.legend(ncols=3, fontsize="small", loc="upper center", frameon=False, columnspacing=0.8)
+    return figure
+
+
 def main():
     """Write every picture next to this file."""
     draw_substitutes().savefig(HERE / "substitutes.png", dpi=110)
@@ -88,6 +116,7 @@ def main():
     search = KnifeRegressorCV(cv=5).fit(X, y)
     CVDisplay.from_estimator(search).figure_.savefig(HERE / "cross_validation.png", dpi=120)
 
+    draw_how_many().savefig(HERE / "how_many.png", dpi=120)
     draw_kernels().savefig(HERE / "kernels.png", dpi=100)
 
 

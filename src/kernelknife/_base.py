@@ -37,7 +37,7 @@ from kernelknife._engine.data.targets import stack_offset
 from kernelknife._engine.objective import share_explained
 from kernelknife._engine.policy import default_loss, task_of
 from kernelknife._engine.solvers import Solution
-from kernelknife._tuning.calibration import Calibration
+from kernelknife._tuning.probabilities import ProbabilityMap
 from kernelknife._utils.arrays import is_foreign, to_host
 from kernelknife._utils.checks import FLOATS, explained_texts, make_dense
 from kernelknife._utils.threads import limited_blas
@@ -57,7 +57,6 @@ __all__ = [
     "OffsetPrediction",
     "ProbabilityMethod",
     "SelectedFeatures",
-    "calibrated",
     "check_arrays",
     "choose_columns",
     "fitted_at",
@@ -68,7 +67,11 @@ __all__ = [
     "rows_in_memory",
     "scored_at",
     "with_column_numbers",
+    "with_probabilities",
 ]
+
+# Attributes that only a calibrated fit has.
+CALIBRATED = ("null_sparsities_", "p_value_", "adjusted_p_values_", "n_steps_")
 
 
 # -- data -----------------------------------------------------------------------------------------
@@ -255,11 +258,13 @@ def fitted_at(estimator: Any, setup: Setup, solution: Solution, start: str = "")
     Parameters
     ----------
     estimator : KernelPredictor
-        Its parameters are those of the copy, but for the penalty, which is that of the solution.
+        Its parameters are those of the copy, but for the penalties, which are those of the solution
+        and of the setup.
     start : str
         Name of the start that the solution comes from.
     """
-    fitted = clone(estimator).set_params(sparsity=float(solution.sparsity))
+    options = {"sparsity": float(solution.sparsity), "alpha": setup.spec.alpha}
+    fitted = clone(estimator).set_params(**options)
     starts = [(start, solution)] if start else []
     return fitted._set_fitted(finish(setup, solution, starts))
 
@@ -274,9 +279,9 @@ def scored_at(estimator: Any, setup: Setup, solution: Solution, model: Model) ->
     return copy(estimator)._set_model(setup, solution, model)
 
 
-def calibrated(estimator: Any, calibration: Calibration) -> Any:
+def with_probabilities(estimator: Any, probabilities: ProbabilityMap) -> Any:
     """Return a fitted classifier that has learned its probabilities."""
-    return estimator._set_calibration(calibration)
+    return estimator._set_probabilities(probabilities)
 
 
 class SelectedFeatures:
@@ -301,6 +306,15 @@ class SelectedFeatures:
         if path is not None and not selected.all():
             ranks[~selected] += np.unique(path.ranking[~selected], return_inverse=True)[1]
         return ranks
+
+    def _set_calibration(self, result: FitResult) -> None:
+        """Set what permutations of the target have told, where they were asked."""
+        for name in CALIBRATED:
+            self.__dict__.pop(name, None)  # of an earlier fit
+        found = result.calibration
+        if found is not None:
+            self.null_sparsities_, self.adjusted_p_values_ = found.nulls, found.p_values
+            self.p_value_, self.n_steps_ = found.p_value, found.n_steps
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]  # of scikit-learn's mixin
@@ -333,6 +347,7 @@ class KernelPredictor(CallbackSupportMixin, SelectedFeatures, SelectorMixin, Bas
         self.kkt_residual_ = solution.kkt_residual
         self.starts_ = [(name, np.array(start.history)) for name, start in result.starts]
         self.searched_products_ = result.setup.searched_products
+        self._set_calibration(result)
         return self
 
     def _set_model(self, setup: Setup, solution: Solution, model: Model) -> Self:
@@ -357,9 +372,9 @@ class KernelPredictor(CallbackSupportMixin, SelectedFeatures, SelectorMixin, Bas
         self._model = model
         return self
 
-    def _set_calibration(self, calibration: Calibration) -> Self:
+    def _set_probabilities(self, found: ProbabilityMap) -> Self:
         """Set the way from scores to probabilities."""
-        self.calibration_, self.probability = calibration, calibration.method
+        self.probability_map_, self.probability = found, found.method
         return self
 
     # -- selection --------------------------------------------------------------------

@@ -25,22 +25,26 @@ from sklearn.utils.validation import check_is_fitted
 from kernelknife._base import (
     ProbabilityMethod,
     SelectedFeatures,
-    calibrated,
     check_arrays,
     choose_columns,
     fitted_at,
     fitted_with,
     known_scores,
     with_column_numbers,
+    with_probabilities,
 )
 from kernelknife._engine import FitSpec
 from kernelknife._engine.data import find_groups, refuse_lazy_rows
 from kernelknife._engine.data.arrays import ArrayRows
 from kernelknife._engine.data.opening import check_sample_weight
 from kernelknife._fold_models import IntervalPrediction, find_again, renumbered, scored_candidate
-from kernelknife._tuning.calibration import calibrate, calibrates, held_out_scores
 from kernelknife._tuning.candidates import EQUAL, RELAXED, SearchSpec
 from kernelknife._tuning.folds import Scoring, SearchData
+from kernelknife._tuning.probabilities import (
+    held_out_scores,
+    learn_probabilities,
+    learns_probabilities,
+)
 from kernelknife._tuning.refit import SearchResult, search
 from kernelknife._tuning.splits import warn_of_unjudged
 from kernelknife._utils.checks import as_frame
@@ -79,6 +83,8 @@ class BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEst
         *,
         alphas=None,
         sparsities=25,
+        n_permutations=20,
+        level=0.05,
         n_features_to_select=None,
         relax="auto",
         include_all=True,
@@ -111,6 +117,8 @@ class BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEst
         self.loss = loss
         self.alphas = alphas
         self.sparsities = sparsities
+        self.n_permutations = n_permutations
+        self.level = level
         self.n_features_to_select = n_features_to_select
         self.relax = relax
         self.include_all = include_all
@@ -183,22 +191,24 @@ class BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEst
         with root_progress(self, "cv", None) as progress:
             result = search(spec, data, codes, groups, progress)
         self._set_fitted(result, spec.seed)
-        if calibrates(self.probability, spec.fit):
-            self._calibrate(data, codes)
+        if learns_probabilities(self.probability, spec.fit):
+            self._learn_probabilities(data, codes)
         self.path_.warn_not_converged()
         if not result.refit.result.converged and self.path_.converged.all():
             # What has not converged on the path has been said already.
             result.refit.result.warn_not_converged("The selected model")
         return self
 
-    def _calibrate(self, data: SearchData, codes: np.ndarray) -> None:
+    def _learn_probabilities(self, data: SearchData, codes: np.ndarray) -> None:
         """Learn probabilities from models like the chosen one, of the training rows of folds."""
         spec = FitSpec.from_estimator(self.best_estimator_)
         spec = with_column_numbers(spec, data.names, data.X.shape[1])
         scores = held_out_scores(spec, self.splits_, data.X, data.y, data.sample_weight)
         tested = np.concatenate([test for _, test in self.splits_])
         s, method = data.sample_weight[tested], str(self.probability)
-        calibrated(self.best_estimator_, calibrate(scores, codes[tested], s, method))
+        with_probabilities(
+            self.best_estimator_, learn_probabilities(scores, codes[tested], s, method)
+        )
 
     def _open(
         self, X: Any, y: Any, sample_weight: Any, spec: SearchSpec, known: np.ndarray | None
@@ -264,6 +274,7 @@ class BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEst
         self.__dict__.pop("feature_groups_", None)  # of an earlier fit
         if hasattr(self.best_estimator_, "feature_groups_"):
             self.feature_groups_ = self.best_estimator_.feature_groups_
+        self._set_calibration(refit.result)
         self.score_name_ = result.score_name
         self._setup, self._found = refit.setup, (result.path, candidate)
         self._rows, self._starts = result.rows, result.starts
@@ -352,6 +363,8 @@ class KnifeRegressorCV(IntervalPrediction, RegressorMixin, BaseKnifeCV):
     sparsities : int or array-like, default=25
         Number of weight penalties, or the increasing penalties themselves. A fold uses the
         same ones, or with a linear or additive kernel in proportion to its rows: see the notes.
+    n_permutations, level : as in KnifeRegressor
+        Of ``rule="calibrated"``.
     n_features_to_select : int, default=None
         Exactly this many features (or groups): the folds then choose kernel and ``alpha`` alone,
         and ``sparsities``, ``relax`` and ``include_all`` have no effect.
@@ -363,10 +376,14 @@ class KnifeRegressorCV(IntervalPrediction, RegressorMixin, BaseKnifeCV):
         Whether the model of all features with equal weights is compared too. Models that keep
         all features, with these or other weights, are then chosen only where they beat the best
         selection by more than one standard error of the difference over the folds.
-    rule : {"min", "1se"}, default="min"
+    rule : {"min", "1se", "calibrated"}, default="min"
         The best mean score, or the fewest features within one standard error of it. Scores within
         a quarter of a standard error of the best count as equally good, and the fewest features
-        decide. Features are counted over all folds together.
+        decide. Features are counted over all folds together. "calibrated" lets permutations of the
+        target decide how many features there are, as ``sparsity="calibrated"`` of
+        :class:`KnifeRegressor` does, with a ``level`` that holds for all kernels together; the
+        folds then choose the kernel, and ``alpha`` of the refitted model, and ``sparsities``,
+        ``relax`` and ``include_all`` have no effect.
     scoring : str, callable or None, default=None
         None is the mean squared error, or the accuracy for classes (for labels its mean over them);
         of a loss with a score of its own that score, such as the mean deviance of counts.
@@ -447,10 +464,13 @@ always_keep, adjust_for : as in KnifeRegressor
         fold selects, and "n_distinct_features" that all folds select together. Settings of kernels
         and alphas that a first look has ruled out have fewer penalties and perhaps fewer rows and
         folds; they are not "followed" and cannot be chosen.
+    p_value_, adjusted_p_values_, null_sparsities_, n_steps_ : as in KnifeRegressor
+        Only with ``rule="calibrated"``.
     n_paths_ : int
         Paths that were followed in the folds.
     n_factorizations_ : int
-        Factorizations of the coefficient system in all folds and on all rows.
+        Factorizations of the coefficient system in all folds and on all rows; with
+        ``rule="calibrated"`` without those of permuted targets.
     choices_ : dict of int
         What each rule would choose, as indices into ``cv_results_``.
 
@@ -546,8 +566,8 @@ class KnifeClassifierCV(ClassifierMixin, BaseKnifeCV):
 
     Parameters
     ----------
-    kernel, loss, alphas, sparsities, n_features_to_select, relax, include_all, rule, scoring, \
-cv, nested : as in KnifeRegressorCV
+    kernel, loss, alphas, sparsities, n_permutations, level, n_features_to_select, relax, \
+include_all, rule, scoring, cv, nested : as in KnifeRegressorCV
         See :class:`KnifeRegressorCV`; losses are those of :class:`KnifeClassifier`.
     class_weight : as in KnifeClassifier
         See :class:`KnifeClassifier`. With class_weight="balanced",

@@ -21,7 +21,12 @@ from kernelknife._engine import FitSpec, fit, set_up
 from kernelknife._engine.data import TrainingData, refuse_lazy_rows
 from kernelknife._engine.data.opening import check_sample_weight
 from kernelknife._engine.policy import default_loss
-from kernelknife._tuning.calibration import calibrate, calibrates, held_out_scores
+from kernelknife._error_rates import fit_calibrated
+from kernelknife._tuning.probabilities import (
+    held_out_scores,
+    learn_probabilities,
+    learns_probabilities,
+)
 from kernelknife._tuning.splits import make_splitter
 from kernelknife._utils.progress import root_progress
 from kernelknife._utils.threads import limited_blas
@@ -41,6 +46,8 @@ class BaseKnife(KernelPredictor, ABC):
         *,
         alpha: float = 1.0,
         sparsity: float | str = 1.0,
+        n_permutations: int = 20,
+        level: float = 0.05,
         n_features_to_select: int | None = None,
         relax: bool = False,
         learn_weights: bool = True,
@@ -69,6 +76,8 @@ class BaseKnife(KernelPredictor, ABC):
         self.loss = loss
         self.alpha = alpha
         self.sparsity = sparsity
+        self.n_permutations = n_permutations
+        self.level = level
         self.n_features_to_select = n_features_to_select
         self.relax = relax
         self.learn_weights = learn_weights
@@ -98,17 +107,19 @@ class BaseKnife(KernelPredictor, ABC):
         data = open_data(self, X, y, sample_weight, spec, known)
         rows = data.rows.n_counted if self.n_jobs is None else 0
         with limited_blas(rows), root_progress(self, total=None) as progress:
-            result = fit(spec, data, progress)
+            result = (fit_calibrated if spec.calibrated else fit)(spec, data, progress)
         self._set_fitted(result)
-        self._calibrate(data, spec, X, y, sample_weight)
+        self._learn_probabilities(data, spec, X, y, sample_weight)
         if not result.converged:
             result.warn_not_converged(type(self).__name__)
         return self
 
-    def _calibrate(self, data: TrainingData, spec: FitSpec, X: Any, y: Any, s: Any) -> None:
+    def _learn_probabilities(
+        self, data: TrainingData, spec: FitSpec, X: Any, y: Any, s: Any
+    ) -> None:
         """Learn probabilities, where they are asked for and the loss has none."""
-        self.__dict__.pop("calibration_", None)  # of an earlier fit
-        if not calibrates(self.probability, spec):
+        self.__dict__.pop("probability_map_", None)  # of an earlier fit
+        if not learns_probabilities(self.probability, spec):
             return
         refuse_lazy_rows(X, "probability")
         table, index = data.rows.load()
@@ -120,7 +131,9 @@ class BaseKnife(KernelPredictor, ABC):
         with limited_blas():
             scores = held_out_scores(spec, splits, table.X, y, s)
         tested = np.concatenate([test for _, test in splits])
-        self._set_calibration(calibrate(scores, codes[tested], s[tested], str(self.probability)))
+        self._set_probabilities(
+            learn_probabilities(scores, codes[tested], s[tested], str(self.probability))
+        )
 
     def substitutes(
         self,
@@ -205,11 +218,17 @@ class KnifeRegressor(OffsetPrediction, RegressorMixin, BaseKnife):
         predictions are on the scale of y.
     alpha : float, default=1.0
         Penalty on the squared norm of the model, as in ``KernelRidge``.
-    sparsity : float or "auto", default=1.0
+    sparsity : float, "auto" or "calibrated", default=1.0
         Penalty on the sum of the weights; the larger, the fewer features. It is weighed against
         a sum over rows, so that a given number means less and less as the rows grow. "auto" means
         the same at any number of rows: 0.05 per row, and for linear and additive kernels
-        ``log(n_features) / alpha`` per row. The penalty that was used is ``sparsity_``.
+        ``log(n_features) / alpha`` per row. "calibrated" finds the penalty that noise does not
+        survive, by permutations of the target: features are selected that remain active on the path
+        beyond the last one of nearly every permuted target. The penalty that was used is
+        ``sparsity_``.
+    n_permutations, level : int and float, default=20 and 0.05
+        Of ``sparsity="calibrated"``: a feature is selected if its adjusted p-value is at most
+        ``level``. No p-value is below ``1 / (n_permutations + 1)``.
     n_features_to_select : int, default=None
         Exactly this many features (or groups) instead of a ``sparsity``, taken from the
         feature path.
@@ -320,6 +339,22 @@ default="kmeans++"
     adjusted_coef_ : ndarray of shape (n_adjusted, n_outputs)
         Of the standardized columns that vary, on the scale of the scores; only with ``adjust_for``.
         A column with gaps has a second row, for them.
+    p_value_ : float
+        Only with ``sparsity="calibrated"``, as the next three: the permutation p-value of the
+        statement that the target has nothing to do with any column.
+    adjusted_p_values_ : ndarray of shape (n_features,)
+        Share of the targets, permuted ones and the given one, whose strongest column of noise is at
+        least as strong as this one. It claims that there is something, and that the column is
+        stronger than the strongest of noise: weak control of the family-wise error, exact where no
+        column matters and approximate where others do. It is not the p-value of the column given
+        the others: of columns that say the same, one may have a small value and the others large
+        ones. NaN for columns that cost nothing.
+    null_sparsities_ : ndarray of shape (n_permutations,)
+        Penalty at which the last feature leaves the path of every permuted target. Paths that are
+        decided end early, so that none is above the last one of the given target.
+    n_steps_ : int
+        How many times features were compared with noise: after each step in which some entered,
+        what they leave unexplained is permuted, and those outside are compared once more.
     feature_groups_ : dict
         From the name of a group to the names of its columns; only with ``feature_groups``.
     n_features_in_ : int
@@ -428,7 +463,9 @@ class KnifeClassifier(ClassifierMixin, BaseKnife):
         object from :mod:`kernelknife.losses`.
     alpha : float, default=1.0
         Penalty on the squared norm of the model; ``SVC``'s ``C`` is ``1 / (2 alpha)``.
-    sparsity, n_features_to_select, relax, learn_weights : as in KnifeRegressor
+    sparsity, n_permutations, level, n_features_to_select : as in KnifeRegressor
+        See :class:`KnifeRegressor`.
+    relax, learn_weights : as in KnifeRegressor
         See :class:`KnifeRegressor`.
     class_weight : dict or "balanced", default=None
         Factors of the sample weights by class. "balanced" gives all classes the same total, so
@@ -529,7 +566,7 @@ class KnifeClassifier(ClassifierMixin, BaseKnife):
             One probability per class; those of a row add up to 1. Or one per label.
         """
         check_is_fitted(self)
-        if hasattr(self, "calibration_"):
-            return self._apply(partial(self._model.mapped, after=self.calibration_), X)
+        if hasattr(self, "probability_map_"):
+            return self._apply(partial(self._model.mapped, after=self.probability_map_), X)
         loss = default_loss(self.loss, "classification")
         return self._apply(partial(self._model.probabilities, loss=loss), X)

@@ -15,6 +15,7 @@ from kernelknife._engine.policy import default_loss, infer_task, task_of_loss
 from kernelknife._engine.search import Trace, rank_features, solve_for_count
 from kernelknife._engine.solvers import Solution
 from kernelknife._engine.spec import check_sparsities
+from kernelknife._error_rates import calibrate, settle
 from kernelknife._utils.arrays import is_foreign, to_host
 from kernelknife._utils.checks import check_number
 from kernelknife._utils.messages import import_optional
@@ -25,7 +26,47 @@ from kernelknife.inspection.substitutes import find_substitutes, rank_relevance
 from kernelknife.losses import check_loss
 from kernelknife.survival import ESTIMATORS
 
-__all__ = ["PathResult", "check_sparsities", "knife_path"]
+__all__ = ["CalibratedSelection", "PathResult", "check_sparsities", "knife_path"]
+
+
+@dataclass(frozen=True)
+class CalibratedSelection:
+    """The columns of a path that are stronger than noise; from :meth:`PathResult.calibrate`.
+
+    Attributes
+    ----------
+    model : KnifeRegressor or KnifeClassifier
+        Fitted with the selected columns, at the smallest penalty that leaves no others.
+    support : ndarray of bool of shape (n_features,)
+        Which columns are selected.
+    sparsity : float
+        The penalty that noise does not survive.
+    strengths : ndarray of shape (n_features,)
+        The penalty at which a column leaves; 0 for those that leave before noise does.
+    null_sparsities, p_value, adjusted_p_values, n_steps : as in KnifeRegressor
+        See the attributes of :class:`KnifeRegressor`, and what they claim.
+    n_paths : int
+        Paths that were followed.
+
+    Examples
+    --------
+    >>> from kernelknife import knife_path
+    >>> from kernelknife.datasets import make_sinusoidal
+    >>> path = knife_path(*make_sinusoidal(100, 5, random_state=0), kernel="additive")
+    >>> found = path.calibrate()
+    >>> found.support.nonzero()[0], found.p_value < 0.05
+    (array([0, 1, 2, 3, 4]), True)
+    """
+
+    model: Any
+    support: np.ndarray
+    sparsity: float
+    strengths: np.ndarray
+    null_sparsities: np.ndarray
+    p_value: float
+    adjusted_p_values: np.ndarray
+    n_steps: int
+    n_paths: int
 
 
 @dataclass(frozen=True)
@@ -209,6 +250,70 @@ class PathResult:
             random_state=random_state,
         )
 
+    def calibrate(
+        self,
+        *,
+        n_permutations=20,
+        level=0.05,
+        alpha=None,
+        groups=None,
+        strata=None,
+        n_jobs=None,
+        random_state=0,
+    ):
+        """Select the columns that are stronger than the strongest column of noise.
+
+        A column's strength is the penalty at which it leaves. Targets are permuted, their paths are
+        followed, and the strongest column of each is noted; columns that are stronger than these in
+        all but a share ``level`` are selected. What the selected columns leave unexplained is then
+        permuted, and the others are compared once more, until none enters. Paths are coarser than
+        this one, those of the target and of its permutations alike.
+
+        Parameters
+        ----------
+        n_permutations, level : as in KnifeRegressor
+            See :class:`KnifeRegressor`.
+        alpha : float, default=None
+            Penalty on the norm of the model, for the paths that are compared; None is that of this
+            path. With a small one noise can be memorized, and few columns outlast it.
+        groups : array-like of shape (n_samples,), default=None
+            Rows that belong together, such as the samples of one patient. The target is permuted
+            within groups or, where all rows of every group have the same, between whole groups.
+        strata : array-like of shape (n_samples,), default=None
+            Rows exchange their targets with rows of the same stratum only, such as a batch.
+        n_jobs : int, default=None
+            Permutations run in parallel through joblib; the answer does not depend on it.
+        random_state : int, default=0
+            Seed of the permutations.
+
+        Returns
+        -------
+        CalibratedSelection
+            The selected columns, a model of them, and the strengths of noise.
+        """
+        setup = self._setup if alpha is None else self._setup.with_alpha(alpha)
+        found = calibrate(
+            setup,
+            n_permutations=n_permutations,
+            level=level,
+            groups=_one_per_row(groups, setup, "groups"),
+            strata=_one_per_row(strata, setup, "strata"),
+            n_jobs=n_jobs,
+            seed=random_state,
+        )
+        spread = setup.data.user_values
+        return CalibratedSelection(
+            model=self._fitted(setup, settle(setup, found.solution), found.start),
+            support=spread(found.selected),
+            sparsity=found.threshold,
+            strengths=spread(found.strengths),
+            null_sparsities=found.nulls,
+            p_value=found.p_value,
+            adjusted_p_values=found.p_values,
+            n_steps=found.n_steps,
+            n_paths=found.n_paths,
+        )
+
     def at(self, *, n_features=None, sparsity=None):
         """Return the fitted estimator with a number of features, or nearest to a penalty.
 
@@ -294,6 +399,16 @@ class PathResult:
         from kernelknife.inspection.displays import WeightPathDisplay
 
         return WeightPathDisplay.from_path(self, sparsity=sparsity, ax=ax, line_kwargs=line_kwargs)
+
+
+def _one_per_row(values, setup, name):
+    """Return what marks the rows as an array, None for None."""
+    if values is None:
+        return None
+    values, n = np.asarray(values), setup.data.rows.shape[0]
+    if values.shape != (n,):
+        raise ValueError(f"{name} must have shape ({n},), one per row, got {values.shape}.")
+    return values
 
 
 def knife_path(

@@ -11,7 +11,7 @@ same functions with a specification of their own.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -226,6 +226,8 @@ class FitResult:
         Whether the coefficients reached their minimum.
     starts : list of (str, Solution)
         Name and solution of every start.
+    calibration : Calibration or None
+        How permutations have found the penalty: see :mod:`kernelknife._error_rates`, which fits so.
     """
 
     setup: Setup
@@ -234,6 +236,7 @@ class FitResult:
     objective: float
     accurate: bool
     starts: list[tuple[str, Solution]]
+    calibration: Any = None
 
     @property
     def weights(self) -> np.ndarray:

@@ -20,6 +20,8 @@ from kernelknife.losses import Loss
 __all__ = ["STARTS", "FitSpec", "check_sparsities"]
 
 STARTS = ("auto", "scaled", "laplace")
+AUTO, CALIBRATED = "auto", "calibrated"
+PENALTIES = (AUTO, CALIBRATED)
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +34,9 @@ class FitSpec:
     loss : Loss
         Its ``task`` is that of the target: numbers or classes.
     alpha : float
-    sparsity : float or "auto"
+    sparsity : float, "auto" or "calibrated"
+    n_permutations, level : int and float
+        Of a calibration.
     n_features_to_select : int or None
     relax, learn_weights : bool
     solver : Solver
@@ -63,6 +67,8 @@ class FitSpec:
     solver: Solver
     alpha: float = 1.0
     sparsity: float | str = 1.0
+    n_permutations: int = 20
+    level: float = 0.05
     n_features_to_select: int | None = None
     relax: bool = False
     learn_weights: bool = True
@@ -113,8 +119,15 @@ class FitSpec:
         check_number(self.alpha, "alpha", strict=True)
         if not isinstance(self.sparsity, str):
             check_number(self.sparsity, "sparsity")
-        elif self.sparsity != "auto":
-            raise ValueError(f"sparsity must be a number or 'auto', got {self.sparsity!r}.")
+        elif self.sparsity not in PENALTIES:
+            raise ValueError(
+                f"sparsity must be a number, 'auto' or 'calibrated', got {self.sparsity!r}."
+            )
+        if self.calibrated and self.n_features_to_select is not None:
+            raise ValueError(
+                "sparsity='calibrated' finds the number of features: leave out "
+                "n_features_to_select, or give a number as the sparsity."
+            )
         if self.n_features_to_select is not None:
             check_number(self.n_features_to_select, "n_features_to_select", low=1, integer=True)
         for name in ("relax", "learn_weights", "refresh_centers"):
@@ -149,6 +162,11 @@ class FitSpec:
     def task(self) -> str:
         """One of "regression", "classification" and "survival"."""
         return self.loss.task
+
+    @property
+    def calibrated(self) -> bool:
+        """Whether permutations of the target find the penalty on the weights."""
+        return isinstance(self.sparsity, str) and self.sparsity == CALIBRATED and self.learn_weights
 
     @property
     def gives_centers(self) -> bool:

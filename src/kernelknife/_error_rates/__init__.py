@@ -2,7 +2,8 @@
 
 Stability selection: half-samples, the elimination orders on them, bounds on the number of false
 selections, and q-values. Knockoffs: their sampler, their statistics, and the filter that selects.
-Both take a :class:`kernelknife._engine.FitSpec` and arrays.
+Calibration: targets without a signal, their paths, and the columns that are stronger. All take a
+:class:`kernelknife._engine.FitSpec`, or a setup made of one, and arrays.
 """
 
 from kernelknife._error_rates.bounds import (
@@ -10,6 +11,16 @@ from kernelknife._error_rates.bounds import (
     choose_votes,
     error_bound,
     integrated_q_values,
+)
+from kernelknife._error_rates.calibration import (
+    Calibration,
+    calibrate,
+    calibrate_jointly,
+    check_level,
+    columns_beyond,
+    fewest_permutations,
+    fit_calibrated,
+    settle,
 )
 from kernelknife._error_rates.filter import (
     derandomized_e_values,
@@ -38,10 +49,15 @@ from kernelknife._error_rates.statistics import draw_statistics, path_statistics
 __all__ = [
     "ASSUMPTIONS",
     "METHODS",
+    "Calibration",
     "GaussianKnockoffs",
     "KnockoffSampler",
+    "calibrate",
+    "calibrate_jointly",
+    "check_level",
     "choose_votes",
     "cluster_columns",
+    "columns_beyond",
     "derandomized_e_values",
     "distribution_given_sample",
     "draw_half_samples",
@@ -49,8 +65,10 @@ __all__ = [
     "e_bh_q_values",
     "error_bound",
     "explained_by",
+    "fewest_permutations",
     "fill_at_random",
     "find_copies",
+    "fit_calibrated",
     "integrated_q_values",
     "knockoff_threshold",
     "least_reconstructable",
@@ -58,4 +76,5 @@ __all__ = [
     "rank_half_samples",
     "rank_units",
     "select_by_e_values",
+    "settle",
 ]

@@ -3,7 +3,7 @@
 The rule takes the fewest features among the candidates that are about as good as the best.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -218,8 +218,13 @@ class Selected:
     n_features: float
 
 
-def select_candidates(table: ScoreTable) -> dict[str, Selected]:
-    """Return what each rule selects among the candidates that were followed to the end."""
+def select_candidates(
+    table: ScoreTable, slack: Mapping[str, float] | None = None
+) -> dict[str, Selected]:
+    """Return what each rule selects among the candidates that were followed to the end.
+
+    ``slack`` has the rules by name, in the units of :meth:`ScoreTable.choose`.
+    """
     finalists = np.flatnonzero(table.finalist)
     missing = np.isnan(table.scores[:, finalists])
     if missing.any():
@@ -234,7 +239,7 @@ def select_candidates(table: ScoreTable) -> dict[str, Selected]:
             "scoring, or a cv whose folds hold every class."
         )
     seen = table.restricted(range(len(table.scores)), known)
-    return {rule: seen.choose(slack) for rule, slack in SLACK.items()}
+    return {rule: seen.choose(most) for rule, most in (slack or SLACK).items()}
 
 
 def settle_penalty(selected: Selected, counts: dict[float, int]) -> Candidate:

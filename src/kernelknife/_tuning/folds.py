@@ -49,9 +49,11 @@ __all__ = [
     "exact",
     "model_at",
     "refit_candidate",
+    "refit_support",
     "rough",
     "score_paths",
     "score_solution",
+    "set_up_fold",
     "solutions_on_path",
 ]
 
@@ -217,6 +219,13 @@ class FoldScores:
     weights: csr_array | None = None
     n_factorizations: int = 0
 
+    @classmethod
+    def of_solution(cls, setup: Setup, solution: Solution, test: SearchData) -> "FoldScores":
+        """Return the score of a single candidate."""
+        score, selected = _Judge(setup, test)(solution)
+        bits = np.packbits(selected[None], axis=1)
+        return cls(np.array([score]), bits, setup.data.rows.shape[0])
+
 
 # -- the work of one fold -------------------------------------------------------------------------
 
@@ -268,10 +277,10 @@ def score_paths(
         Where each path began.
     """
     with limited_blas(), progress:
-        setup = _set_up_fold(paths[0].spec, data, train)
+        setup = set_up_fold(paths[0].spec, data, train)
         given = list(begins) or [None] * len(paths)
         if given[0] is None and start_rows is not None:
-            given[0] = find_start(_set_up_fold(coarse(exact(paths[0].spec)), data, start_rows))
+            given[0] = find_start(set_up_fold(coarse(exact(paths[0].spec)), data, start_rows))
         following: Start | None = None
         results, begun = [], []
         for path, begin in zip(paths, given, strict=True):
@@ -322,7 +331,9 @@ def refit_candidate(
 
     A fit with the same penalties could end in another minimum.
     """
-    setup = _set_up_fold(path.spec, data, train)
+    if path.support is not None:
+        return refit_support(path, data, train)
+    setup = set_up_fold(path.spec, data, train)
     if candidate.weighting == EQUAL:
         return setup, equal_weights(setup.problem)
     trace = follow(setup, _penalties_of_fold(path, setup, data, train), begin=begin)
@@ -334,7 +345,18 @@ def refit_candidate(
     return setup, solutions_on_path(path, setup, trace, candidate.weighting)[-1]
 
 
-def _set_up_fold(spec: FitSpec, data: SearchData, rows: np.ndarray) -> Setup:
+def refit_support(
+    path: CandidatePath, data: SearchData, train: np.ndarray
+) -> tuple[Setup, Solution]:
+    """Return the model of columns that have been selected, refitted on the rows of a fold."""
+    assert path.support is not None
+    setup = set_up_fold(path.spec, data, train)
+    w = setup.data.weight_values(path.support)
+    return setup, refit_without_penalty(setup.problem, setup.spec.solver, w)
+
+
+def set_up_fold(spec: FitSpec, data: SearchData, rows: np.ndarray) -> Setup:
+    """Return the problem of the training rows of a fold, to be solved to the tolerance of one."""
     spec = rough(spec)
     # A fold has no use for the names of columns.
     return replace(data.take(rows), names=None).set_up(spec)

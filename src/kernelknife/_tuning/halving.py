@@ -19,6 +19,7 @@ from kernelknife._engine import Setup
 from kernelknife._engine.policy import planned_folds, rows_to_search, search_centers
 from kernelknife._engine.search import Start
 from kernelknife._tuning.candidates import (
+    CALIBRATED,
     CandidatePath,
     SearchSpec,
     penalties_of_path,
@@ -146,6 +147,9 @@ def plan_search(spec: SearchSpec, n_rows: int, n_folds: int | None = None) -> Se
     else:
         n_screening = n_paths * _screening_folds(n_folds, n_rows)
         n_final = min(n_paths, HALVING.finalists) * n_folds
+    if spec.rule == CALIBRATED:
+        kinds = len(spec.alphas) if spec.extends else given
+        n_screening, n_final = 0, kinds * (spec.fit.n_permutations + 1) + n_folds
     general = [RBF(), *(kernel for kernel in spec.kernels.values() if not kernel.convex)][-1]
     n_centers = search_centers(spec.n_centers, general, spec.fit.loss, n_rows)
     plan = SearchPlan(n_rows, n_folds, n_screening, n_final, n_centers)

@@ -16,7 +16,9 @@ from kernelknife._engine.policy import final_centers, needs_exact, rows_to_searc
 from kernelknife._engine.search import Start, Trace, equal_weights, refit_without_penalty
 from kernelknife._engine.solvers import Solution
 from kernelknife._engine.spec import STARTS
+from kernelknife._tuning.calibrated import choose_calibrated
 from kernelknife._tuning.candidates import (
+    CALIBRATED,
     EQUAL,
     PENALIZED,
     RELAXED,
@@ -144,6 +146,20 @@ def search(
                 data.set_up(replace(spec.fit, kernel=kernel))
     splits = _make_splits(spec, searched, codes, groups)
     inside = _specs_inside(spec, searched, codes, groups, splits)
+    if spec.rule == CALIBRATED:
+        calibrated = _search_calibrated(spec, halving, data, searched, groups, splits, progress)
+        if inside:
+            nested, more, factorizations = _search_inside(
+                inside, searched, codes, groups, splits, spec.n_jobs, progress
+            )
+            calibrated = replace(
+                calibrated,
+                nested_scores=nested,
+                n_paths=calibrated.n_paths + more,
+                n_factorizations=calibrated.n_factorizations + factorizations,
+            )
+        named = [(rows[train], rows[test]) for train, test in splits]
+        return replace(calibrated, rows=rows, splits=named)
     halving.run(splits, progress)
     table = ScoreTable.gathered(halving.paths, halving.scores, len(splits), halving.finalists)
     selected = select_candidates(table)
@@ -172,6 +188,56 @@ def search(
         n_factorizations=spent,
         score_name=data.scoring.name,
         refit=found,
+    )
+
+
+def _search_calibrated(
+    spec: SearchSpec,
+    halving: Halving,
+    data: SearchData,
+    searched: SearchData,
+    groups: np.ndarray | None,
+    splits: list[tuple[np.ndarray, np.ndarray]],
+    progress: Progress,
+) -> SearchResult:
+    """Return a search in which permutations find the number of columns."""
+    choice = choose_calibrated(spec, halving.setup_of, searched, groups, splits, progress)
+    candidate = choice.selected.candidate
+    setup = choice.setup.with_alpha(candidate.alpha)
+    with progress.subtask("refit"), limited_blas():
+        trace = follow(setup.with_spec(solver=rough(setup.spec).solver))
+        n_centers = final_centers(
+            spec.n_centers, setup.spec.kernel, setup.spec.loss, data.n_counted
+        )
+        final = setup
+        if n_centers != setup.spec.n_centers or searched is not data:
+            final = data.set_up(replace(setup.spec, n_centers=n_centers))
+        assert choice.path.support is not None
+        w = final.data.weight_values(choice.path.support)
+        solution = refit_without_penalty(final.problem, final.spec.solver, w)
+        solution = replace(solution, sparsity=candidate.sparsity)
+        result = finish(final, solution, [(choice.calibration.start, solution)])
+    # Those of permuted targets are not counted.
+    spent = trace.n_factorizations + solution.n_factorizations
+    return SearchResult(
+        rows=np.arange(len(searched.X)),
+        splits=splits,
+        table=choice.table,
+        selected={spec.rule: choice.selected},
+        nested_scores=choice.nested_scores,
+        path=choice.path,
+        starts=[None] * len(splits),
+        n_paths=choice.n_paths,
+        n_factorizations=spent,
+        score_name=data.scoring.name,
+        refit=Refit(
+            candidate,
+            candidate.sparsity,
+            setup,
+            trace,
+            replace(result, calibration=choice.calibration),
+            spent,
+        ),
     )
 
 

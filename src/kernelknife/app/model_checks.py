@@ -11,7 +11,7 @@ import numpy as np
 
 from kernelknife._engine import FitSpec
 from kernelknife._engine.effects import list_effects
-from kernelknife._tuning.calibration import CALIBRATIONS, Calibration
+from kernelknife._tuning.probabilities import PROBABILITIES, ProbabilityMap
 from kernelknife.app.tables import TableEncoder
 from kernelknife.app.tables.dates import PARTS
 from kernelknife.estimators import KnifeClassifier
@@ -133,7 +133,7 @@ def check_estimator(estimator, n_features) -> None:
     _check_array(model.intercept, (k,))
     _check_targets(model.targets, isinstance(estimator, KnifeClassifier))
     _check_moments(model)
-    _check_calibration(estimator, k)
+    _check_probabilities(estimator, k)
     _check_baseline(estimator, model.baseline)
     for name, own in (
         ("support_vectors_rows_", model.support),
@@ -225,16 +225,16 @@ def _check_columns(model, weights):
     _require(np.array_equal(np.sort(found), np.arange(d)), "columns without functions")
 
 
-def _check_calibration(estimator, k):
+def _check_probabilities(estimator, k):
     """Raise where scores cannot be turned into probabilities."""
-    found = getattr(estimator, "calibration_", None)
+    found = getattr(estimator, "probability_map_", None)
     if found is None:
         _require(not _lacks_probabilities(estimator), "the probabilities are missing")
         return
-    _require(type(found) is Calibration and found.method in CALIBRATIONS, "no calibration")
-    _require(isinstance(found.positions, tuple) and len(found.positions) == k, "no calibration")
+    _require(type(found) is ProbabilityMap and found.method in PROBABILITIES, "no probabilities")
+    _require(isinstance(found.positions, tuple) and len(found.positions) == k, "no probabilities")
     tables = found.chances if found.method == "isotonic" else found.positions
-    _require(isinstance(tables, tuple) and len(tables) == k, "no calibration")
+    _require(isinstance(tables, tuple) and len(tables) == k, "no probabilities")
     for at, chance in zip(found.positions, tables, strict=True):
         size = len(at) if found.method == "isotonic" else 2
         _check_array(at, (size,))

@@ -208,6 +208,13 @@ class SearchOptions:
     fdr: float | None = option(
         None, "Compare columns with knockoffs, too: expected share of false columns at most."
     )
+    n_permutations: int = option(
+        20,
+        "Permutations of the target to compare columns with; 0 for none.",
+        "--permutations",
+        low=0,
+    )
+    level: float = option(0.05, "Family-wise error of that comparison.")
     quick: bool = option(False, "A first answer in about ten seconds, on some of the rows.")
     random_state: int = option(0, "Seed of everything random.", "--seed", low=0)
     n_jobs: int | None = option(

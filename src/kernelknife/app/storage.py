@@ -22,7 +22,7 @@ from kernelknife._engine.data.targets import SurvivalEncoder
 from kernelknife._engine.effects import EffectMoments
 from kernelknife._engine.model import Model
 from kernelknife._engine.solvers import SOLVERS
-from kernelknife._tuning.calibration import Calibration
+from kernelknife._tuning.probabilities import ProbabilityMap
 from kernelknife._utils.files import write_file
 from kernelknife.app.messages import Hint, InputError
 from kernelknife.app.model_checks import check_content
@@ -50,10 +50,10 @@ TYPES = {
         KnifeSurvival,
         Baseline,
         Basis,
-        Calibration,
         Columns,
         EffectMoments,
         Model,
+        ProbabilityMap,
         TableEncoder,
         SurvivalEncoder,
         TargetEncoder,

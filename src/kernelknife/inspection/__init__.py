@@ -18,6 +18,7 @@ from kernelknife.inspection.displays import (
     WeightsDisplay,
 )
 from kernelknife.inspection.effects import Effect, EffectShare, EffectTable
+from kernelknife.inspection.information import Information, carries_information
 from kernelknife.inspection.substitutes import Place, Substitute, Substitutes
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "EffectShare",
     "EffectTable",
     "EffectsDisplay",
+    "Information",
     "KernelDisplay",
     "Place",
     "ScoresDisplay",
@@ -38,4 +40,5 @@ __all__ = [
     "SubstitutesDisplay",
     "WeightPathDisplay",
     "WeightsDisplay",
+    "carries_information",
 ]

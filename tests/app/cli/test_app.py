@@ -40,7 +40,7 @@ def test_names_are_printed_as_they_are(call, awkward):
     assert sorted(feature["name"] for feature in answer["features"]) == sorted(AWKWARD)
     assert answer["target"] == "y:a:"
     _, out, err = call("select", *arguments, "--folds", 3, "--jobs", 1)
-    assert "columns matter for y:a:: " in out
+    assert "columns are enough to predict y:a:: " in out
     assert "took the target y:a: for a number" in err
     assert set(AWKWARD) <= {line.split("\t")[0] for line in out.splitlines()}
     _, out, _ = call("path", *arguments, "--points", 4, "--json")
@@ -53,11 +53,11 @@ def test_report_and_demo(call, table, tmp_path, monkeypatch):
     code, out, err = call("report", table, "-t", "y", *QUICK, "-o", tmp_path / "r.html")
     assert code == 0
     assert f"Report: {tmp_path / 'r.html'}" in err
-    assert "columns matter for y" in out
+    assert "columns are enough to predict y" in out
     monkeypatch.chdir(tmp_path)
     code, out, _ = call("demo")
     assert code == 0
-    assert "4 of 20 columns matter for fruit" in out
+    assert "4 of 20 columns are enough to predict fruit" in out
     assert "use the folds that selected the model and are slightly optimistic" in " ".join(
         out.split()
     )

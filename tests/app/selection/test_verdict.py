@@ -8,7 +8,9 @@ import pytest
 
 from kernelknife.app.report import build_report
 from kernelknife.app.selection import (
+    AgainstNoise,
     ClassQuality,
+    ColumnInformation,
     Feature,
     HeldOut,
     Score,
@@ -32,7 +34,31 @@ MIXED = features(("a", 0.5, 1.0), ("b", 0.4, 0.0), ("c", 0.3, 0.6), ("d", 0.0, 0
 @pytest.fixture(scope="module")
 def sure(selection):
     """A selection that is clearly better than the baseline; all columns together are not."""
-    return replace(selection, advantage=Score(0.9, 0.01), full_advantage=Score(0.0, 0.01))
+    return replace(
+        selection,
+        advantage=Score(0.9, 0.01),
+        full_advantage=Score(0.0, 0.01),
+        against_noise=None,
+        information={},
+    )
+
+
+def beside_noise(selection, *stronger, p_value=1 / 21):
+    """Return the selection with columns that permutations find stronger than noise."""
+    p_values = {one.name: p_value if one.name in stronger else 1.0 for one in selection.features}
+    found = AgainstNoise(p_value, p_values, stronger, 20, 2, 0.05)
+    return replace(selection, against_noise=found)
+
+
+def informed(selection, *listed):
+    """Return the selection with columns that carry information on their own."""
+    known = {
+        one.name: ColumnInformation(
+            *((1e-6, 1e-4) if one.name in listed else (0.5, 0.9)), 0.2, "", {}
+        )
+        for one in selection.features
+    }
+    return replace(selection, information=known)
 
 
 def with_rate(selection, *kept):
@@ -55,9 +81,9 @@ def test_a_column_in_hardly_any_fold_is_no_finding(sure):
     tiers = [tier_of(feature.selected, feature.frequency) for feature in MIXED]
     assert tiers == ["stable", "unstable", *["uncertain"] * 2, ""]
     mixed = replace(sure, features=MIXED)
-    assert headline(mixed) == (
-        "1 of 5 columns matters for height: a. 2 more are uncertain: c, d. 1 is in the model but "
-        "in few folds, and no finding: b."
+    assert headline(mixed).startswith(
+        "1 of 5 columns is enough to predict height: a. 2 more are uncertain: c, d. 1 is in the "
+        "model but in few folds, and no finding: b. The mean squared error is "
     )
     answer = mixed.to_json()
     assert (answer["stable"], answer["unstable"]) == (["a"], ["b"])
@@ -68,7 +94,7 @@ def test_a_column_in_hardly_any_fold_is_no_finding(sure):
 
 def test_without_a_stable_column_nothing_is_said_to_matter(sure):
     unsure = replace(sure, features=MIXED[1:])
-    assert "matter" not in headline(unsure)
+    assert "enough" not in headline(unsure)
     assert "none of the 4 columns is selected in most folds" in headline(unsure)
     noise = replace(unsure, advantage=Score(0.01, 0.02))
     assert headline(noise) == (
@@ -101,7 +127,7 @@ def test_a_guess_names_what_was_asked_for(sure):
 
 def test_a_name_with_a_comma_is_one_name(sure):
     odd = replace(sure, features=features(("income, net", 0.5, 1.0), ("b", 0.4, 1.0)))
-    assert headline(odd).endswith('matter for height: "income, net", b.')
+    assert 'are enough to predict height: "income, net", b. ' in headline(odd)
 
 
 def test_names_are_marked_where_a_page_asks_for_it(sure):
@@ -158,7 +184,7 @@ def test_a_model_of_all_columns_is_no_selection(sure):
     assert kept.keeps_all
     assert headline(kept).startswith("No selection: all 6 columns with equal weights predict")
     assert not kept.verdict.tiers, "equal weights say nothing about a single column"
-    assert "matter" in headline(replace(kept, model=sure.model))
+    assert "enough" in headline(replace(kept, model=sure.model))
 
 
 def test_no_column_has_a_tier_where_nothing_predicts(sure):
@@ -171,6 +197,9 @@ def test_no_column_has_a_tier_where_nothing_predicts(sure):
     assert answer["verdict"] == {
         "finding": False,
         "decided_by": "prediction",
+        "p_value": None,
+        "stronger_than_noise": [],
+        "carry_information": [],
         "sentence": headline(noise),
     }
     page = build_report(noise)
@@ -313,3 +342,48 @@ def test_a_weight_at_its_bound_is_said(frame):
     additive = copy(bounded.search)
     additive.kernel_ = Additive()
     assert "bound 1" not in " ".join(find_warnings(replace(bounded, search=additive)))
+
+
+# -- evidence beside the folds --------------------------------------------------------------------
+
+
+def test_what_is_enough_and_what_carries_information_are_told_apart(sure):
+    """Three genes with p-values below 1e-6 stood outside "1 of 7132 columns matters"."""
+    one = replace(sure, features=features(("a", 0.5, 1.0), *((x, 0.0, 0.0) for x in "bcde")))
+    answer = headline(informed(beside_noise(one, "a"), "c", "a", "d"))
+    assert answer.startswith("1 of 5 columns is enough to predict height: a. ")
+    assert "It is stronger than the strongest column of noise (p = 0.0476, 20 perm" in answer
+    assert answer.endswith("2 more columns carry information on their own: c, d.")
+    listed = informed(one, "c", "a", "d")
+    assert listed.to_json()["verdict"]["carry_information"] == ["a", "c", "d"]
+    assert all(f">{name}</th>" in build_report(listed) for name in "acd")
+
+
+def test_only_some_of_the_columns_may_be_stronger_than_noise(sure):
+    both = replace(sure, features=features(("a", 0.5, 1.0), ("b", 0.4, 1.0), ("c", 0, 0.0)))
+    assert "Surely stronger than the strongest column of noise (p = " in headline(
+        beside_noise(both, "b")
+    )
+    assert "All of them are stronger" in headline(beside_noise(both, "a", "b"))
+    weak = headline(beside_noise(both, p_value=0.3))
+    assert "No single column is known to be stronger than the strongest of noise (p = 0.3" in weak
+
+
+def test_a_table_that_predicts_nothing_may_still_carry_information(sure):
+    """No sentence contradicts another: nothing predicts, says one, and the next names genes."""
+    noise = replace(sure, features=MIXED, advantage=Score(-0.1, 0.02))
+    assert "Nothing here predicts" in headline(beside_noise(noise, p_value=0.4))
+    answer = headline(informed(noise, "d"))
+    assert "Nothing here" not in answer
+    assert answer == (
+        "No list of columns is known to predict height better than the baseline. 1 column carries "
+        "information on its own: d."
+    )
+    unsure = headline(informed(replace(noise, advantage=Score(0.01, 0.02)), "d"))
+    assert unsure.startswith("No sure finding: no list of columns clearly predicts height.")
+    found = headline(beside_noise(noise, "d"))
+    assert found.endswith(
+        "But stronger than the strongest column of noise (p = 0.0476, 20 "
+        "permutations of height): d."
+    )
+    assert not beside_noise(noise, "d").verdict.finding

@@ -93,9 +93,11 @@ class ArrayRows(LocalRows):
 
     def encoded(self, encode: Encode) -> "ArrayRows":
         """Return the same rows with all targets encoded, once for all passes."""
-        return ArrayRows(
-            self.X, encode(self.y), self.s, names=self.names, block_rows=self.block_rows
-        )
+        return self.with_targets(encode(self.y), self.s)
+
+    def with_targets(self, y: np.ndarray, s: np.ndarray) -> "ArrayRows":
+        """Return the same rows with other targets and weights."""
+        return ArrayRows(self.X, y, s, names=self.names, block_rows=self.block_rows)
 
     def transformed(self, transform: Callable[[Array], Array], width: int) -> "ArrayRows | None":
         """Return the rows with their columns transformed, None where they are too many."""
@@ -175,13 +177,11 @@ class DeviceRows(Rows):
 
     def encoded(self, encode: Encode) -> "DeviceRows":
         """Return the same rows with all targets encoded on the host and placed on the device."""
-        return DeviceRows(
-            self.X,
-            encode(self.host_y),
-            self.host_s,
-            names=self.names,
-            block_rows=self.block_rows,
-        )
+        return self.with_targets(encode(self.host_y), self.host_s)
+
+    def with_targets(self, y: np.ndarray, s: np.ndarray) -> "DeviceRows":
+        """Return the same rows with other targets and weights."""
+        return DeviceRows(self.X, y, s, names=self.names, block_rows=self.block_rows)
 
     def transformed(self, transform: Callable[[Array], Array], width: int) -> "DeviceRows | None":
         """Return the rows with their columns transformed, None where they are too many."""

@@ -174,6 +174,10 @@ class Rows(ABC):
     def encoded(self, encode: Encode) -> "Rows":
         """Return the same rows with every target passed through ``encode``."""
 
+    def with_targets(self, y: np.ndarray, s: np.ndarray) -> "Rows":
+        """Return the same rows with other targets, as the loss sees them, and other weights."""
+        raise RowsError("Rows that are read in parts keep their targets: pass arrays.")
+
     @abstractmethod
     def map(self, function: Callable[[Array], Array], width: int = 1) -> Array:
         """Return ``function(X)`` of every block's columns, joined, in the rows' own kind of array.

@@ -32,6 +32,7 @@ __all__ = ["demo", "print_selection", "select"]
 
 CLUSTER_TIMEOUT = 10  # seconds; a scheduler that is there answers within one
 BAR_LENGTH = 10  # letters of a bar that shows a share of the folds
+MOST_INFORMATIVE = 20  # rows of a table in a terminal
 MOST_CLASSES = 8  # more do not fit side by side on a terminal
 
 
@@ -115,6 +116,7 @@ def print_selection(selection):
             out.print("The columns of the model with the least error, which is no finding:")
         print_table(heads, rows, numeric=(heads.index("weight"), heads.index("in folds")))
         out.print()
+    _print_information(selection)
     if selection.interactions and selection.verdict.better:
         pairs = [
             (" and ".join(together.names), f"{100 * together.share:.1f} %")
@@ -135,6 +137,24 @@ def print_selection(selection):
         _print_classes(selection.quality)
         if selection.quality_in_words:
             out.print(selection.quality_in_words)
+
+
+def _print_information(selection):
+    """Print the columns that carry information on their own, the surest first."""
+    names = selection.verdict.informative
+    if not names:
+        return
+    rows = []
+    for name in names[:MOST_INFORMATIVE]:
+        one = selection.information[name]
+        values = (number(one.p_value), number(one.q_value), f"{100 * one.share:.0f} %")
+        rows.append((name, *values, one.shape))
+    heads = ("carries information", "p-value", "q-value", "explains", "shape")
+    print_table(heads, rows, numeric=(1, 2, 3))
+    hidden = len(names) - len(rows)
+    if hidden > 0:
+        out.print(f"{hidden} more carry information; the report and JSON list them.")
+    out.print()
 
 
 def _shown_features(selection):

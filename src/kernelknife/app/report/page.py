@@ -8,6 +8,7 @@ import numpy as np
 from kernelknife._utils.messages import number
 from kernelknife.app.messages import in_python
 from kernelknife.app.options import in_command
+from kernelknife.app.report.information import information_piece
 from kernelknife.app.report.judging import classes_piece, counts_piece, survival_piece
 from kernelknife.app.report.paths import path_piece
 from kernelknife.app.report.pieces import (
@@ -40,6 +41,12 @@ ABOUT_TIERS = (
 ABOUT_KEPT = (
     "The columns that are kept at the error rate that was asked for are marked; weights and folds "
     "of the model that cross-validation selected stand beside them. "
+)
+ABOUT_INFORMATION = (
+    "Each of these columns says something about the target on its own, at a false discovery rate "
+    "of 5 %, whether the model needs it or not: columns that say the same are all here. The test "
+    "asks for any smooth relation with the ranks of a column. What a column explains is a share of "
+    "the variance of the target's ranks, or of the classes."
 )
 NO_FINDING = (
     "These pieces describe the model with the least error in the folds. It does not clearly "
@@ -199,6 +206,7 @@ def _body(selection, source, reading, command):
     # What a rate keeps is a finding, whatever the model predicts.
     first = [columns] if selection.verdict.better or selection.rates else []
     rest = model if first else [columns, *model]
+    first.append(("What carries information", ABOUT_INFORMATION, information_piece(selection)))
     parts = [verdict_piece(selection, spell), *_under_headings(first)]
     if selection.verdict.better:
         parts += _under_headings(rest)

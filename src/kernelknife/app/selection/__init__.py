@@ -4,6 +4,7 @@
 :class:`Selection` that it returns.
 """
 
+from kernelknife.app.selection.evidence import AgainstNoise, ColumnInformation
 from kernelknife.app.selection.result import (
     ClassQuality,
     Effect,
@@ -18,7 +19,9 @@ from kernelknife.app.selection.verdict import TIERS, Verdict, decide, find_warni
 
 __all__ = [
     "TIERS",
+    "AgainstNoise",
     "ClassQuality",
+    "ColumnInformation",
     "Effect",
     "Feature",
     "HeldOut",

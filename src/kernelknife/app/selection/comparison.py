@@ -24,14 +24,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from kernelknife._base import calibrated, fitted_with
+from kernelknife._base import fitted_with, with_probabilities
 from kernelknife._engine import FitSpec, finish, prepare_arrays, set_up
 from kernelknife._engine.policy import default_loss
 from kernelknife._engine.search import solve_for_support
-from kernelknife._tuning.calibration import calibrate, scores_of_folds
 from kernelknife._tuning.candidates import SearchSpec, penalty_for_share
 from kernelknife._tuning.choose import ScoreTable, nested_scores
 from kernelknife._tuning.halving import plan_search
+from kernelknife._tuning.probabilities import learn_probabilities, scores_of_folds
 from kernelknife._tuning.splits import rows_of_splits
 from kernelknife._utils.threads import limited_blas
 from kernelknife.app.options import SearchOptions
@@ -272,7 +272,7 @@ def add_probabilities(model, models, splits, X, y) -> None:
     tested = np.concatenate([test for _, test in splits])
     scores = scores_of_folds(models, splits, X)
     codes = np.searchsorted(model.classes_, y[tested])
-    calibrated(model, calibrate(scores, codes, np.ones(len(tested)), "sigmoid"))
+    with_probabilities(model, learn_probabilities(scores, codes, np.ones(len(tested)), "sigmoid"))
 
 
 def judge_held_out(model, X, y, Z, y_held) -> HeldOut | None:

@@ -171,7 +171,9 @@ def draw_quick_rows(y, n_columns, task, folds, random_state) -> np.ndarray:
     return np.random.default_rng(random_state).permutation(rows)
 
 
-def announce_search(spec: SearchSpec, plan: SearchPlan, X, y, *, quick: bool = False) -> Message:
+def announce_search(
+    spec: SearchSpec, plan: SearchPlan, X, y, *, quick: bool = False, n_permutations: int = 0
+) -> Message:
     """Return a note on what is compared, on which folds, and about how long it takes.
 
     Parameters
@@ -182,11 +184,14 @@ def announce_search(spec: SearchSpec, plan: SearchPlan, X, y, *, quick: bool = F
         The rows that it will be fitted to.
     quick : bool, default=False
         Whether it is a quick search already; otherwise one is recommended where it takes long.
+    n_permutations : int, default=0
+        Paths of permuted targets that follow.
     """
     screening = SCREENING_STEPS * _time_step(spec.fit, X, y, plan.screening_rows, None)
     final = FINAL_STEPS * _time_step(spec.fit, X, y, plan.training_rows, plan.n_centers)
     seconds = plan.n_screening_paths * max(screening, LEAST_SECONDS_PER_PATH)
     seconds += plan.n_final_paths * max(final, LEAST_SECONDS_PER_PATH)
+    seconds += n_permutations * max(final, LEAST_SECONDS_PER_PATH)
     seconds /= effective_n_jobs(spec.n_jobs)
     inside = f", with {plan.n_folds} searches inside the folds" if spec.nested == "full" else ""
     return Message(

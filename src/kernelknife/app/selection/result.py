@@ -10,6 +10,7 @@ import numpy as np
 from kernelknife._tuning.splits import rows_of_splits
 from kernelknife._utils.messages import listed
 from kernelknife.app.options import SelectOptions, printed
+from kernelknife.app.selection.evidence import AgainstNoise, ColumnInformation
 from kernelknife.app.selection.products import products_as_json, products_in_words
 from kernelknife.app.selection.rates import ErrorRate
 from kernelknife.app.selection.verdict import TIERS, Verdict, decide, headline
@@ -308,6 +309,10 @@ class Selection:
         decide what is a finding.
     survival : SurvivalQuality or None
         Concordances and curves of risk groups; None for a target that is no time until an event.
+    against_noise : AgainstNoise or None
+        Which columns are stronger than the strongest of permuted targets; None for a quick look.
+    information : dict of ColumnInformation
+        By the name of a column, what it says about the target on its own.
 
     Examples
     --------
@@ -345,6 +350,8 @@ class Selection:
     searched_products: dict[int, int] = field(default_factory=dict)
     rates: ErrorRate | None = None
     survival: Any = None
+    against_noise: AgainstNoise | None = field(default=None, repr=False)
+    information: dict[str, ColumnInformation] = field(default_factory=dict, repr=False)
 
     @property
     def selected(self) -> list[str]:
@@ -527,6 +534,9 @@ class Selection:
             "verdict": {
                 "finding": self.verdict.finding,
                 "decided_by": self.verdict.decided_by,
+                "p_value": self.verdict.p_value,
+                "stronger_than_noise": list(self.verdict.stronger_than_noise),
+                "carry_information": list(self.verdict.informative),
                 "sentence": headline(self),
             },
             "task": self.table.task,
@@ -551,6 +561,8 @@ class Selection:
             "all_columns_better_than_baseline": self.verdict.all_better,
             "worse_than_all_columns": self.loses_to_all,
             "error_rate": None if self.rates is None else self.rates.to_json(),
+            "against_noise": None if self.against_noise is None else self.against_noise.to_json(),
+            "information": {name: vars(one) for name, one in self.information.items()},
             "rows": len(self.table.target),
             "rows_searched": self.rows_searched,
             "searched_products": products_as_json(self.searched_products),

@@ -18,6 +18,7 @@ from kernelknife._engine.policy import (
     quick_centers,
     unjudged_classes,
 )
+from kernelknife._error_rates import fewest_permutations
 from kernelknife._tuning.candidates import SearchSpec, named_kernels, penalty_for_share
 from kernelknife._tuning.halving import plan_search
 from kernelknife._tuning.splits import rows_of_splits
@@ -35,6 +36,7 @@ from kernelknife.app.selection.comparison import (
     select_model,
 )
 from kernelknife.app.selection.effects import find_effects, find_interactions
+from kernelknife.app.selection.evidence import compare_with_noise, find_information
 from kernelknife.app.selection.planning import (
     FEWEST_ROWS,
     SUBSTITUTE_ROWS,
@@ -100,6 +102,8 @@ def select_features(
     stability=False,
     max_false=1.0,
     fdr=None,
+    n_permutations=20,
+    level=0.05,
     quick=False,
     random_state=0,
     n_jobs=None,
@@ -187,6 +191,10 @@ def select_features(
         Largest expected share of false columns among those that beat their knockoffs; see
         :class:`kernelknife.KnifeKnockoffs`. None draws no knockoffs. Text columns and a ``group``
         are refused: knockoffs are of single columns, and of rows that are independent.
+    n_permutations, level : int and float, default=20 and 0.05
+        Permutations of the target whose strongest column of noise the columns are compared with,
+        on the path of the selected kernel; see :meth:`kernelknife.PathResult.calibrate`. 0 for
+        none; a quick look has none.
     quick : bool, default=False
         Whether a first answer within about ten seconds is enough: on at most 1,000 rows, fewer for
         many columns or classes, with the linear and the Gaussian kernel, one ``alpha``, three folds
@@ -224,8 +232,8 @@ def select_features(
         drop_missing=drop_missing, dates=dates, kernel=kernel, loss=loss,
         class_weight=class_weight, alpha=alpha, sparsity=sparsity, n_features=n_features,
         rule=rule, folds=folds, nested=nested, hold_out=hold_out, n_centers=n_centers,
-        stability=stability, max_false=max_false, fdr=fdr, quick=quick, random_state=random_state,
-        n_jobs=n_jobs,
+        stability=stability, max_false=max_false, fdr=fdr, n_permutations=n_permutations,
+        level=level, quick=quick, random_state=random_state, n_jobs=n_jobs,
     )  # fmt: skip
     _check_options(options)
     check_rates(options)
@@ -238,7 +246,8 @@ def select_features(
     if announce is not None:
         for note in data.notes(options):
             announce(note)
-        announce(announce_search(spec, plan, data.X, data.y, quick=quick))
+        permuted = 0 if quick else n_permutations
+        announce(announce_search(spec, plan, data.X, data.y, quick=quick, n_permutations=permuted))
     with warnings.catch_warnings():
         # A note has said it.
         warnings.filterwarnings("ignore", ".*too few rows for the folds cannot be judged")
@@ -415,6 +424,8 @@ def _make_selection(
         versions=versions(),
         searched_products=_searched_products(search, data),
         rates=rates,
+        against_noise=compare_with_noise(search, encoder, data.groups, options),
+        information=find_information(encoder, X, y, table.task),
         seconds=time.perf_counter() - begin,
     )
 
@@ -466,9 +477,24 @@ def _check_options(options):
             "sparsity or a number of features of your own every fold is fitted anew anyway.",
             Hint("leave out {}", {"nested": "full"}),
         )
+    _check_permutations(options.n_permutations, options.level)
     if options.n_jobs == 0:
         raise TableError(
             "The number of processes cannot be 0.", Hint("use {} for all cores", {"n_jobs": -1})
+        )
+
+
+def _check_permutations(n_permutations, level):
+    """Raise where permutations cannot show anything at a level."""
+    if not 0 < level < 1:
+        raise TableError(f"The level must be a share between 0 and 1, got {level:g}.")
+    fewest = fewest_permutations(level)
+    if n_permutations and n_permutations < fewest:
+        raise TableError(
+            f"{n_permutations} permutations of the target cannot show anything at the level "
+            f"{level:g}.",
+            Hint("use {}, or more", {"n_permutations": fewest}),
+            Hint("leave the comparison out with {}", {"n_permutations": 0}),
         )
 
 

@@ -61,6 +61,14 @@ class Verdict:
     tiers : mapping of str to str
         How sure single columns are, by their names; empty where there is no finding, or where all
         columns have the same weight.
+    p_value : float or None
+        Of the statement that the target is independent of all columns, by permutations; None where
+        there were none.
+    stronger_than_noise : tuple of str
+        Columns that are stronger than the strongest of permuted targets, the strongest first.
+    informative : tuple of str
+        All columns that carry information on their own, at a false discovery rate of 5 %, the
+        surest first: those that are selected, and those that are not needed beside them.
 
     Examples
     --------
@@ -74,6 +82,9 @@ class Verdict:
     better: bool
     all_better: bool
     tiers: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    p_value: float | None = None
+    stronger_than_noise: tuple[str, ...] = ()
+    informative: tuple[str, ...] = ()
 
     def in_tier(self, tier: str) -> list[str]:
         """Return the names of the columns of one tier.
@@ -118,12 +129,23 @@ def decide(selection: "Selection") -> Verdict:
     better = bool(selection.selected) and _is_clear(selection.advantage, n_folds)
     better = better and (held_out is None or held_out.error < held_out.baseline)
     all_better = _is_clear(selection.full_advantage, n_folds) or (better and selection.keeps_all)
+    noise, known = selection.against_noise, selection.information
+    listed = [name for name, one in known.items() if one.listed]
+    method, finding = "prediction", better
+    tiers = _tiers(selection) if better and not selection.keeps_all else {}
     if selection.rates is not None:
         tiers = dict.fromkeys(selection.rates.selected, KEPT)
-        method = selection.rates.method
-        return Verdict(method, bool(tiers), better, all_better, MappingProxyType(tiers))
-    tiers = _tiers(selection) if better and not selection.keeps_all else {}
-    return Verdict("prediction", better, better, all_better, MappingProxyType(tiers))
+        method, finding = selection.rates.method, bool(tiers)
+    return Verdict(
+        method,
+        finding,
+        better,
+        all_better,
+        MappingProxyType(tiers),
+        p_value=None if noise is None else noise.p_value,
+        stronger_than_noise=() if noise is None else noise.selected,
+        informative=tuple(sorted(listed, key=lambda name: known[name].p_value)),
+    )
 
 
 def _is_clear(advantage: "Score", n_folds: int) -> bool:
@@ -170,10 +192,12 @@ def headline(
     mark: Callable[[str], str] = str,
     quote: Callable[[str], str] = str,
 ) -> str:
-    """Return which columns matter, as surely as the errors and the folds allow.
+    """Return which columns are enough to predict, how surely, and how many more carry information.
 
     Only columns that most folds select are called findings. Where an error rate was asked for, it
-    decides, and how well the columns predict is evidence beside it.
+    decides, and how well the columns predict is evidence beside it. Behind the answer stand the
+    errors, what permutations of the target say, and which other columns carry information on their
+    own.
 
     Parameters
     ----------
@@ -187,7 +211,7 @@ def headline(
     Returns
     -------
     str
-        One to three sentences.
+        A few sentences.
 
     Examples
     --------
@@ -198,8 +222,19 @@ def headline(
     >>> frame = pd.DataFrame(X, columns=list("abcdef")).assign(y=y)
     >>> selection = select_features(frame, "y", alpha=0.3, sparsity=5.0, folds=3)
     >>> headline(selection).split(":")[0]
-    '5 of 6 columns matter for y'
+    '5 of 6 columns are enough to predict y'
     """
+    parts = (
+        _answer(selection, mark, quote),
+        _performance(selection),
+        _beside_noise(selection, mark, quote),
+        _more_information(selection, mark),
+    )
+    return " ".join(filter(None, parts))
+
+
+def _answer(selection, mark, quote):
+    """Return which columns are enough, or that none are known to be."""
     verdict = selection.verdict
     target, total = quote(selection.table.target_name), len(selection.features)
     if selection.rates is not None:
@@ -215,8 +250,9 @@ def headline(
         )
     stable, uncertain, unstable = map(verdict.in_tier, TIERS)
     if stable:
-        verb = "matters" if len(stable) == 1 else "matter"
-        first = f"{len(stable)} of {total} columns {verb} for {target}: {_names(stable, mark)}."
+        verb = "is" if len(stable) == 1 else "are"
+        names = _names(stable, mark)
+        first = f"{len(stable)} of {total} columns {verb} enough to predict {target}: {names}."
     else:
         first = (
             f"The selected columns predict {target} better than the baseline, but none of the "
@@ -227,6 +263,52 @@ def headline(
         more = "more " if stable else ""
         first += f" {len(uncertain)} {more}{verb} uncertain: {_names(uncertain, mark)}."
     return first + _unstable(unstable, mark)
+
+
+def _performance(selection):
+    """Return how well the selected columns predict, where that is what makes them a finding."""
+    verdict = selection.verdict
+    if selection.rates is not None or not verdict.finding or selection.keeps_all:
+        return ""
+    error, others = selection.error, (selection.baseline_error, selection.full_error)
+    baseline, full = (number(score.mean) for score in others)
+    return (
+        f"The {selection.error_name} is {number(error.mean)} +- {number(error.spread)}; that of "
+        f"the baseline is {baseline}, and that of all columns {full}."
+    )
+
+
+def _beside_noise(selection, mark, quote):
+    """Return which columns are stronger than noise, with the p-value of the whole selection."""
+    verdict, noise = selection.verdict, selection.against_noise
+    if noise is None:
+        return ""
+    found = verdict.stronger_than_noise
+    target = quote(selection.table.target_name)
+    sure = f"p = {number(noise.p_value)}, {noise.n_permutations} permutations of {target}"
+    if not found:
+        if not verdict.finding:
+            return ""
+        return f"No single column is known to be stronger than the strongest of noise ({sure})."
+    if not verdict.finding:
+        return f"But stronger than the strongest column of noise ({sure}): {_names(found, mark)}."
+    if set(found) == set(verdict.tiers):
+        which = "It is" if len(found) == 1 else "All of them are"
+        return f"{which} stronger than the strongest column of noise ({sure})."
+    return f"Surely stronger than the strongest column of noise ({sure}): {_names(found, mark)}."
+
+
+def _more_information(selection, mark):
+    """Return which columns carry information that have not been named."""
+    verdict = selection.verdict
+    named = {*verdict.tiers, *verdict.stronger_than_noise}
+    more = [name for name in verdict.informative if name not in named]
+    if not more or (selection.keeps_all and verdict.finding):
+        return ""
+    word = "more " if named else ""
+    if len(more) == 1:
+        return f"1 {word}column carries information on its own: {_names(more, mark)}."
+    return f"{len(more)} {word}columns carry information on their own: {_names(more, mark)}."
 
 
 def _nothing_found(selection, mark, target):
@@ -240,6 +322,8 @@ def _nothing_found(selection, mark, target):
             "the baseline, and no shorter list was found that does."
         )
     if not selection.selected or selection.advantage.mean <= ROUNDING:
+        if selection.verdict.informative or selection.verdict.stronger_than_noise:
+            return f"No list of columns is known to predict {target} better than the baseline."
         return f"Nothing here predicts {target}: no column helps more than chance would."
     guess = ""
     if not selection.keeps_all:
@@ -248,7 +332,8 @@ def _nothing_found(selection, mark, target):
         names = [n for n in tiers if not selection.asked or n in selection.selected]
         if names:
             guess = f" The best guess is {_names(names, mark)} of {total} columns."
-    return f"No sure finding: nothing here clearly predicts {target}.{guess}"
+    what = "no list of columns" if selection.verdict.informative else "nothing here"
+    return f"No sure finding: {what} clearly predicts {target}.{guess}"
 
 
 def _evidence(selection):

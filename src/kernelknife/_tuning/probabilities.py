@@ -17,19 +17,19 @@ from kernelknife._engine.data.arrays import ArrayRows
 from kernelknife._utils.arrays import to_host
 
 __all__ = [
-    "CALIBRATIONS",
-    "Calibration",
-    "calibrate",
-    "calibrates",
+    "PROBABILITIES",
+    "ProbabilityMap",
     "held_out_scores",
+    "learn_probabilities",
+    "learns_probabilities",
     "scores_of_folds",
 ]
 
-CALIBRATIONS = ("sigmoid", "isotonic")
+PROBABILITIES = ("sigmoid", "isotonic")
 
 
 @dataclass(frozen=True, eq=False)
-class Calibration:
+class ProbabilityMap:
     """The way from scores to probabilities.
 
     Attributes
@@ -62,15 +62,15 @@ class Calibration:
         return np.where(total > 0, chance / np.where(total > 0, total, 1.0), equal)
 
 
-def calibrates(probability: Any, spec: FitSpec) -> bool:
+def learns_probabilities(probability: Any, spec: FitSpec) -> bool:
     """Whether probabilities have to be learned; raise for a word that means nothing."""
     if probability is None:
         return False
     if spec.task == "regression":
         raise ValueError("probability is for classifiers: a regression has no classes.")
-    if probability not in CALIBRATIONS:
+    if probability not in PROBABILITIES:
         raise ValueError(
-            f"Unknown probability {probability!r}. Known names: {', '.join(CALIBRATIONS)}."
+            f"Unknown probability {probability!r}. Known names: {', '.join(PROBABILITIES)}."
         )
     return spec.loss.probability is None
 
@@ -92,7 +92,9 @@ def scores_of_folds(models: Any, splits: Any, X: np.ndarray) -> np.ndarray:
     return np.concatenate([model.decision_function(X[test]) for model, (_, test) in pairs])
 
 
-def calibrate(scores: np.ndarray, codes: np.ndarray, s: np.ndarray, method: str) -> Calibration:
+def learn_probabilities(
+    scores: np.ndarray, codes: np.ndarray, s: np.ndarray, method: str
+) -> ProbabilityMap:
     """Learn probabilities from scores of rows that had no part in their models.
 
     Parameters
@@ -110,12 +112,12 @@ def calibrate(scores: np.ndarray, codes: np.ndarray, s: np.ndarray, method: str)
     labels = [codes == (1 if k == 1 else q) for q in range(k)]
     pairs = list(zip(scores.T, labels, strict=True))
     if method == "sigmoid":
-        return Calibration(method, tuple(_platt(f, label, s) for f, label in pairs))
+        return ProbabilityMap(method, tuple(_platt(f, label, s) for f, label in pairs))
     fitted = [
         IsotonicRegression(out_of_bounds="clip", y_min=0.0, y_max=1.0).fit(f, label, s)
         for f, label in pairs
     ]
-    return Calibration(
+    return ProbabilityMap(
         method,
         tuple(np.asarray(one.X_thresholds_, dtype=float) for one in fitted),
         tuple(np.asarray(one.y_thresholds_, dtype=float) for one in fitted),

@@ -1,0 +1,535 @@
+"""A penalty that noise does not survive: how many columns, without folds.
+
+The penalty at which a column leaves its path is its strength. Targets that are permuted have paths,
+too, and the penalty at which the last column leaves one of them is the strength of the strongest
+column of noise. Columns that are stronger than that, in all but a few permutations, are selected.
+
+Then comes a step down. The targets vary by what the selected columns do, and noise has been given
+all of that. With the columns that are selected so far in the model, and what it leaves unexplained
+permuted, columns outside are compared once more, until nothing enters.
+
+The strengths of the data and of the permutations come from the same procedure, so that the first
+step is an exact permutation test, however roughly paths are followed.
+"""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from kernelknife._engine import FitResult, FitSpec, Setup, finish, follow, set_up
+from kernelknife._engine.data import TrainingData
+from kernelknife._engine.search import (
+    fixed_weights,
+    refit_without_penalty,
+    solve_for_support,
+    sparsest_state,
+)
+from kernelknife._engine.solvers import Solution
+from kernelknife._error_rates.null_targets import (
+    Draw,
+    Exchange,
+    draw_around_model,
+    draw_without_columns,
+    load_rows,
+)
+from kernelknife._utils.checks import check_number
+from kernelknife._utils.progress import SILENT, Progress
+from kernelknife._utils.threads import limited_blas
+
+__all__ = [
+    "Calibration",
+    "calibrate",
+    "calibrate_jointly",
+    "check_level",
+    "columns_beyond",
+    "fewest_permutations",
+    "fit_calibrated",
+    "settle",
+]
+
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class CalibrationConstants:
+    """How paths are followed; benchmarks/how_many.py measures what they find and cost.
+
+    Attributes
+    ----------
+    tol : float
+        Only the penalties at which columns leave count, and they count for noise as for the data.
+    early : tuple of float
+        First penalties of a path upwards, as shares of the constant model's objective. Noise leaves
+        at a tenth of it or beyond, so that few penalties before suffice.
+    step, highest : float
+        Factor between two penalties from there on, and the last one.
+    convex_step, convex_lowest : float
+        Factor between two penalties of a path downwards, and the last one, as a share of the first.
+    scout : int
+        Permutations of a step down that run first: as a rule they show that nothing else can enter.
+    """
+
+    tol: float = 1e-2
+    early: tuple[float, ...] = (0.01, 0.02, 0.03)
+    step: float = 1.15
+    highest: float = 100.0
+    convex_step: float = 1.05
+    convex_lowest: float = 1e-5
+    scout: int = 2
+
+
+CALIBRATION = CalibrationConstants()
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """What noise has told about the columns of a path.
+
+    Attributes
+    ----------
+    selected : ndarray of bool of shape (n_weights,)
+    strengths : ndarray of shape (n_weights,)
+        Penalty at which each leaves the path; 0 for those that leave before its first penalty.
+    nulls : ndarray of shape (n_permutations,)
+        Penalty at which the last column leaves, by permutation. One that outlasts every column of
+        the data has the last penalty of these.
+    threshold : float
+        The penalty that noise does not survive, that of the last step.
+    p_value : float
+        Of the statement that the target is independent of all columns.
+    p_values : ndarray of shape (n_features,)
+        Of the user's columns; NaN for those that cost nothing.
+    n_steps, n_paths : int
+    solution : Solution
+        The model of the selected columns, at the smallest penalty of the path that has no others.
+    start : str
+    """
+
+    selected: np.ndarray
+    strengths: np.ndarray
+    nulls: np.ndarray
+    threshold: float
+    p_value: float
+    p_values: np.ndarray
+    n_steps: int
+    n_paths: int
+    solution: Solution = field(repr=False)
+    start: str = ""
+
+
+def check_level(n_permutations: int, level: float) -> int:
+    """Return how many permutations may be as strong as a selected column; raise where none can be.
+
+    Parameters
+    ----------
+    n_permutations : int
+    level : float
+    """
+    check_number(n_permutations, "n_permutations", low=1, integer=True)
+    check_number(level, "level", strict=True)
+    if level >= 1:
+        raise ValueError(f"level must be a share between 0 and 1, got {level!r}.")
+    needed = fewest_permutations(level)
+    most = int(np.floor(level * (n_permutations + 1) * (1.0 + 1e-9))) - 1
+    if n_permutations < needed:
+        raise ValueError(
+            f"With n_permutations={n_permutations} no p-value is below 1 / {n_permutations + 1}, "
+            f"which is above level={level:g}: use at least {needed} permutations."
+        )
+    return most
+
+
+def fewest_permutations(level: float) -> int:
+    """Return how many permutations the smallest p-value needs to reach a level."""
+    return int(np.ceil(1.0 / level * (1.0 - 1e-9))) - 1
+
+
+# -- paths ----------------------------------------------------------------------------------------
+
+
+@dataclass(eq=False)
+class _RisingPath:
+    """The path of a problem with local minima: from no penalty until nothing is left."""
+
+    setup: Setup
+    penalties: np.ndarray
+    points: Sequence[Solution] = field(init=False)
+    start: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        trace = follow(self.setup, self.penalties)
+        self.points, self.start = trace.points, trace.start
+
+    @classmethod
+    def of(cls, setup: Setup) -> "_RisingPath":
+        """Return the path of the data."""
+        null, first = setup.problem.null_value, CALIBRATION.early[-1]
+        count = int(np.log(CALIBRATION.highest / first) / np.log(CALIBRATION.step))
+        fine = first * CALIBRATION.step ** np.arange(1, count + 1)
+        return cls(setup, null * np.concatenate([CALIBRATION.early, fine]))
+
+    @property
+    def strengths(self) -> np.ndarray:
+        """Last penalty at which every weight is active."""
+        return _last_active(self.points)
+
+    def strongest(self, outside: np.ndarray, below: float) -> float:
+        """Return the largest strength of some weights."""
+        return float(self.strengths[outside].max(initial=0.0))
+
+    def strengths_to(self, penalty: float) -> np.ndarray:
+        """Return the strengths where they are at least ``penalty``."""
+        return self.strengths
+
+
+@dataclass(eq=False)
+class _FallingPath:
+    """The path of a convex problem: from where nothing is left, downwards as far as it is asked."""
+
+    setup: Setup
+    points: list[Solution] = field(default_factory=list, init=False)
+    start: str = field(default="scaled", init=False)
+    penalties: None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        nothing, problem = sparsest_state(self.setup.problem), self.setup.problem
+        costly = problem.costs > 0
+        gains = np.zeros(problem.n_weights)
+        gains[costly] = -problem.gradient(nothing)[costly] / problem.costs[costly]
+        # Where the first weight enters is known without a path.
+        self.entry = np.maximum(gains, 0.0)
+        self.here = Solution.at(nothing, np.inf, nothing.smooth)
+        self.next = float(self.entry.max(initial=0.0))
+
+    @property
+    def strengths(self) -> np.ndarray:
+        """Largest penalty, of those that were solved, at which every weight is active."""
+        found = _last_active(self.points) if self.points else np.zeros(len(self.entry))
+        first = int(np.argmax(self.entry))
+        if self.entry[first] > 0:
+            found[first] = max(found[first], self.entry[first])
+        return found
+
+    def _solve(self, penalty: float) -> Solution:
+        solver = self.setup.spec.solver
+        self.here = solver.solve(self.setup.problem, self.here.damped_at_most(1.0), penalty)
+        self.points.append(self.here.without_state())
+        return self.here
+
+    def strongest(self, outside: np.ndarray, below: float) -> float:
+        """Return the largest strength of some weights, at most ``below``; solves until one is."""
+        if outside[int(np.argmax(self.entry))] or not len(outside):
+            return min(float(self.entry.max(initial=0.0)), below)
+        known = float(self.strengths[outside].max(initial=0.0))
+        lowest = CALIBRATION.convex_lowest * float(self.entry.max(initial=0.0))
+        while not known and self.next > lowest:
+            self.next = min(self.next, below) / CALIBRATION.convex_step
+            if self._solve(self.next).w[outside].any():
+                known = self.next * CALIBRATION.convex_step  # it enters between the two
+        return min(known, below)
+
+    def strengths_to(self, penalty: float) -> np.ndarray:
+        """Return the strengths, after all of those that are at least ``penalty`` are known."""
+        while self.next > penalty > 0:
+            self.next = max(self.next / CALIBRATION.convex_step, penalty)
+            self._solve(self.next)
+        return self.strengths
+
+
+_Path = _RisingPath | _FallingPath
+
+
+def _last_active(points: Sequence[Solution]) -> np.ndarray:
+    """Return the largest penalty at which every weight is active."""
+    active = np.array([point.w > 0 for point in points])
+    penalties = np.array([point.sparsity for point in points])
+    return np.asarray((active * penalties[:, None]).max(axis=0))
+
+
+def _follow(setup: Setup) -> _Path:
+    return _FallingPath(setup) if setup.problem.convex else _RisingPath.of(setup)
+
+
+# -- calibration ----------------------------------------------------------------------------------
+
+
+def calibrate(setup: Setup, progress: Progress = SILENT, **options: object) -> Calibration:
+    """Return the columns of one path that are stronger than noise.
+
+    Parameters
+    ----------
+    setup : Setup
+    progress : Progress
+    **options
+        See :func:`calibrate_jointly`.
+    """
+    return calibrate_jointly([setup], progress=progress, **options)[0]  # type: ignore[arg-type]
+
+
+def calibrate_jointly(
+    setups: Sequence[Setup],
+    *,
+    n_permutations: int = 20,
+    level: float = 0.05,
+    strata: np.ndarray | None = None,
+    groups: np.ndarray | None = None,
+    n_jobs: int | None = None,
+    seed: int | None = None,
+    progress: Progress = SILENT,
+) -> list[Calibration]:
+    """Return the columns of every path that are stronger than noise on any of them.
+
+    The level is that of all paths together, so that one of them may be chosen afterwards: penalties
+    are measured in units of their median under noise, and the strongest of all paths counts.
+
+    Parameters
+    ----------
+    setups : sequence of Setup
+        Of the same rows, with other kernels or another ``alpha``.
+    n_permutations : int, default=20
+    level : float, default=0.05
+    strata : ndarray of shape (n,), default=None
+        Rows exchange their targets with others of their stratum.
+    groups : ndarray of shape (n,), default=None
+        Rows that belong together: see :meth:`Exchange.of`.
+    n_jobs : int, default=None
+        Permutations run in parallel through joblib.
+    seed : int, default=None
+    progress : Progress
+    """
+    most = check_level(n_permutations, level)
+    setups = [_rough(setup) for setup in setups]
+    rows = load_rows(setups[0].data)
+    exchange = Exchange.of(rows, strata, groups)
+    runs = []
+    for setup in setups:
+        with limited_blas(setup.problem.n_rows):
+            path = _follow(setup)
+        draw = draw_without_columns(setup, exchange, groups)
+        everything = setup.problem.costs > 0
+        top = path.strongest(everything, np.inf)
+        run = _Run(setup, path, everything, most, n_permutations, seed or 0, n_jobs, progress)
+        # Where paths are compared, how far noise outlasts the data counts, too.
+        ceiling = top if len(setups) == 1 else np.inf
+        runs.append((run, top, run.nulls(draw, everything, ceiling, step=1)))
+    units = np.array([np.median([top, *nulls]) for _, top, nulls in runs])
+    units = np.where((units > 0) & (len(runs) > 1), units, 1.0)
+    largest = np.max([nulls / unit for (*_, nulls), unit in zip(runs, units, strict=True)], axis=0)
+    return [
+        run.calibrated(largest * unit, nulls, exchange, groups)
+        for (run, _, nulls), unit in zip(runs, units, strict=True)
+    ]
+
+
+def _rough(setup: Setup) -> Setup:
+    return setup.with_spec(solver=setup.spec.solver.with_tolerance(CALIBRATION.tol))
+
+
+@dataclass(eq=False)
+class _Run:
+    """The calibration of one path."""
+
+    setup: Setup
+    path: _Path
+    costly: np.ndarray
+    most: int
+    n_permutations: int
+    seed: int
+    n_jobs: int | None
+    progress: Progress
+    n_paths: int = field(default=1, init=False)
+
+    def nulls(
+        self,
+        draw: Draw,
+        outside: np.ndarray,
+        ceiling: float,
+        *,
+        step: int,
+        stops: bool = False,
+    ) -> np.ndarray:
+        """Return the strongest of some weights for every draw of the targets.
+
+        With ``stops`` it ends where more of the first draws reach the ceiling than a column may
+        have above it.
+        """
+        scouts = max(CALIBRATION.scout, self.most + 1) if stops else 0
+        found = np.zeros(0)
+        for first, last in ((0, scouts), (scouts, self.n_permutations)):
+            numbers = range(first, min(last, self.n_permutations))
+            with self.progress.child("permutations", len(numbers), ordered=False) as parent:
+                calls = [
+                    delayed(_null)(
+                        self.setup.spec,
+                        self._with_targets(*draw(np.random.default_rng([self.seed, step, number]))),
+                        self.path.penalties,
+                        outside,
+                        ceiling,
+                        parent.child("permutation", None, number=number),
+                    )
+                    for number in numbers
+                ]
+                found = np.concatenate([found, Parallel(n_jobs=self.n_jobs)(calls)])
+            # Where the first weight of a convex problem enters is known without a path.
+            self.n_paths += 0 if step == 1 and self.setup.problem.convex else len(numbers)
+            if stops and (found >= ceiling).sum() > self.most:
+                break
+        return found
+
+    def _with_targets(self, Y: np.ndarray, s: np.ndarray) -> TrainingData:
+        data = self.setup.data
+        return replace(data, rows=data.rows.with_targets(Y, s))
+
+    def calibrated(
+        self,
+        nulls: np.ndarray,
+        own_nulls: np.ndarray,
+        exchange: Exchange,
+        groups: np.ndarray | None,
+    ) -> Calibration:
+        """Return the calibration, step by step."""
+        selected = np.zeros(len(self.costly), dtype=bool)
+        p_values = np.ones(len(selected))
+        threshold, reached, n_steps = np.inf, 0.0, 0
+        while True:
+            n_steps += 1
+            threshold = min(threshold, float(np.sort(nulls)[-1 - self.most]))
+            outside = self.costly & ~selected
+            strengths = self.path.strengths_to(float(nulls.min()))
+            p = self._p_values(strengths, nulls)
+            p_values[outside] = np.maximum(p, reached)[outside]
+            new = outside & (p_values <= self._level)
+            if n_steps == 1:
+                p_value = float(p[self.costly].min(initial=1.0))
+            selected |= new
+            reached = max(reached, float(p_values[selected].max(initial=0.0)))
+            outside = self.costly & ~selected
+            strongest = self.path.strongest(outside, threshold) if outside.any() else 0.0
+            if not new.any() or not strongest:
+                break
+            kept = selected | ~self.costly
+            draw = draw_around_model(self.setup, kept, exchange, groups)
+            if draw is None:
+                break
+            nulls = self.nulls(draw, outside, strongest, step=n_steps + 1, stops=True)
+            if len(nulls) < self.n_permutations:
+                n_steps += 1
+                break
+        strengths = self.path.strengths
+        return Calibration(
+            selected=selected,
+            strengths=strengths,
+            nulls=own_nulls,
+            threshold=threshold,
+            p_value=p_value,
+            p_values=self.setup.data.user_values(
+                np.where(self.costly, p_values, np.nan), constant=1.0
+            ),
+            n_steps=n_steps,
+            n_paths=self.n_paths,
+            solution=self._solution(selected, strengths, threshold),
+            start=self.path.start,
+        )
+
+    @property
+    def _level(self) -> float:
+        """The largest p-value that selects."""
+        return (self.most + 1.5) / (self.n_permutations + 1)
+
+    def _p_values(self, strengths: np.ndarray, nulls: np.ndarray) -> np.ndarray:
+        """Return the share of targets, the data's own included, that reach every strength."""
+        # A tie counts against a column, also where two computations differ by rounding.
+        least = strengths * (1.0 - ROUNDING)
+        above = len(nulls) - np.searchsorted(np.sort(nulls), least, side="left")
+        return np.asarray((1.0 + above) / (len(nulls) + 1.0))
+
+    def _solution(self, selected: np.ndarray, strengths: np.ndarray, threshold: float) -> Solution:
+        """Return the model of the selected columns."""
+        problem, solver = self.setup.problem, self.setup.spec.solver
+        free = ~self.costly
+        if not selected.any():
+            return replace(fixed_weights(problem, free.astype(float)), sparsity=threshold)
+        penalty = float(strengths[selected].min())
+        points = [point for point in self.path.points if point.sparsity <= penalty]
+        point = max(points, key=lambda one: one.sparsity, default=None)
+        if point is None or not np.array_equal((point.w > 0) | free, selected | free):
+            # A weight that had left has come back, or the last one has entered a little later.
+            start = np.where(selected | free, 1.0, 0.0) if point is None else point.w
+            start = np.where(selected | free, np.maximum(start, 1e-2), 0.0)
+            return solve_for_support(problem, solver, start, penalty)
+        return point
+
+
+def _null(
+    spec: FitSpec,
+    data: TrainingData,
+    penalties: np.ndarray | None,
+    outside: np.ndarray,
+    ceiling: float,
+    progress: Progress,
+) -> float:
+    """Return the largest strength of some weights for targets of noise, at most the ceiling.
+
+    The path goes upwards over penalties; None lets it go downwards.
+    """
+    with limited_blas(), progress, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # noise may converge badly
+        setup = set_up(spec, data)
+        if penalties is None:
+            return _FallingPath(setup).strongest(outside, ceiling)
+        upto = penalties[penalties <= ceiling]
+        return _RisingPath(setup, upto).strongest(outside, ceiling) if len(upto) else 0.0
+
+
+def columns_beyond(setup: Setup, threshold: float) -> Solution:
+    """Return the model of the columns of a path that are stronger than a threshold.
+
+    Parameters
+    ----------
+    setup : Setup
+    threshold : float
+        What noise does not survive on these rows.
+    """
+    path = _follow(setup)
+    path.strengths_to(threshold)
+    beyond = [point for point in path.points if point.sparsity > threshold]
+    if not beyond:
+        free = (setup.problem.costs == 0).astype(float)
+        return fixed_weights(setup.problem, free)
+    return min(beyond, key=lambda point: point.sparsity)
+
+
+# -- a fit ----------------------------------------------------------------------------------------
+
+
+def fit_calibrated(spec: FitSpec, data: TrainingData, progress: Progress = SILENT) -> FitResult:
+    """Find the columns that are stronger than noise, and the model of them.
+
+    It takes the place of :func:`kernelknife._engine.fit` for ``sparsity="calibrated"``.
+    """
+    setup = set_up(spec, data)
+    found = calibrate(
+        setup,
+        n_permutations=spec.n_permutations,
+        level=spec.level,
+        n_jobs=spec.n_jobs,
+        seed=spec.seed,
+        progress=progress,
+    )
+    solution = settle(setup, found.solution)
+    if spec.relax and solution.w.any():
+        relaxed = refit_without_penalty(setup.problem, spec.solver, solution.w)
+        solution = replace(relaxed, sparsity=solution.sparsity)
+    result = finish(setup, solution, [(found.start, solution)])
+    return replace(result, calibration=found)
+
+
+def settle(setup: Setup, rough: Solution) -> Solution:
+    """Return the solution to the tolerance of the specification, with the same columns."""
+    if not rough.w.any():
+        return rough
+    exact = setup.spec.solver.solve(setup.problem, rough.w, rough.sparsity)
+    return exact if np.array_equal(exact.w > 0, rough.w > 0) else rough
