@@ -10,7 +10,16 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
-from kernelknife._engine import FitResult, FitSpec, Setup, finish, fit, follow, prepare_arrays
+from kernelknife._engine import (
+    FitResult,
+    FitSpec,
+    Setup,
+    finish,
+    fit,
+    follow,
+    prepare_arrays,
+    set_up,
+)
 from kernelknife._engine.data import TrainingData
 from kernelknife._engine.policy import final_centers, needs_exact, rows_to_search
 from kernelknife._engine.search import Start, Trace, equal_weights, refit_without_penalty
@@ -315,6 +324,8 @@ def refit(
     if path.by_count:
         trace = follow(setup, progress=progress)
         result = fit(replace(setup.spec, n_centers=n_centers), _all_rows(setup, data))
+        on_rows, solution = _on_rows(result.setup, result.solution, n_centers)
+        result = finish(on_rows, solution, result.starts)
         return Refit(selected.candidate, result.solution.sparsity, setup, trace, result)
     # Where the selected model is solved anew, the tolerance of a fold will do for its path.
     tracing = setup if is_final else setup.with_spec(solver=rough(setup.spec).solver)
@@ -338,6 +349,7 @@ def refit(
         solution = point
     else:
         solution = _solve(candidate.weighting, final, w, model_sparsity)
+    final, solution = _on_rows(final, solution, n_centers)
     solution = replace(solution, sparsity=model_sparsity)
     result = finish(final, solution, [(trace.start, solution)])
     return Refit(candidate, sparsity, setup, trace, result)
@@ -369,6 +381,20 @@ def _settle(
     if candidate.weighting == RELAXED and not path.refits(int(np.count_nonzero(point.w))):
         candidate = candidate._replace(weighting=PENALIZED)
     return candidate, point
+
+
+def _on_rows(setup: Setup, solution: Solution, n_centers: int | None) -> tuple[Setup, Solution]:
+    """Return the same model with coefficients of rows, where it was found from sums.
+
+    Whoever looks at its coefficients then finds those of rows, whatever the search has summed.
+    """
+    if setup.problem.of_rows:
+        return setup, solution
+    setup = set_up(replace(setup.spec, from_sums=False, n_centers=n_centers), setup.data)
+    problem, w = setup.problem, solution.w
+    state = problem.solve(w)
+    objective = state.smooth + solution.sparsity * float(problem.costs @ w)
+    return setup, solution.moved(state, objective).without_state()
 
 
 def _all_rows(setup: Setup, data: SearchData) -> TrainingData:
