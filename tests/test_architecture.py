@@ -31,13 +31,14 @@ LAYERS = (
     ("_utils",),
     ("kernels", "losses"),
     ("_engine",),
-    ("_tuning", "_error_rates", "_components"),
+    ("_tuning", "_error_rates", "_components", "_streaming"),
     (
         # what the public modules share
         *("_base", "_selector", "_table_base"),
         # what a user imports
         *("estimators", "cross_validation", "path", "decomposition", "discriminant"),
         *("canonical", "canonical_path", "stability", "knockoffs", "inspection", "datasets"),
+        *("streaming", "sources", "export"),
     ),
     ("app", "__main__"),
 )

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from kernelknife.knockoffs import KnifeKnockoffs
     from kernelknife.path import PathResult, knife_path
     from kernelknife.stability import KnifeStability
+    from kernelknife.streaming import StreamSelection, select_stream
 
 __version__ = "0.1.0.dev0"
 
@@ -39,6 +40,7 @@ __all__ = [
     "KnifeRegressorCV",
     "KnifeStability",
     "PathResult",
+    "StreamSelection",
     "__version__",
     "explore_table",
     "knife_cca_path",
@@ -49,6 +51,7 @@ __all__ = [
     "relate_tables",
     "save_model",
     "select_features",
+    "select_stream",
 ]
 
 # Imported on first use, so that `kernelknife --help` need not wait for scikit-learn.
@@ -70,10 +73,12 @@ _HOMES = {
     "KnifeRegressorCV": "cross_validation",
     "KnifeStability": "stability",
     "PathResult": "path",
+    "StreamSelection": "streaming",
     "knife_cca_path": "canonical",
     "knife_discriminant_path": "discriminant",
     "knife_path": "path",
     "knife_pca_path": "decomposition",
+    "select_stream": "streaming",
 }
 
 

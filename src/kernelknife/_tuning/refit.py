@@ -47,7 +47,7 @@ from kernelknife._tuning.splits import check_splits, draw_rows, inner_cv, make_s
 from kernelknife._utils.progress import Progress
 from kernelknife._utils.threads import limited_blas
 
-__all__ = ["Refit", "SearchResult", "refit", "search"]
+__all__ = ["Refit", "SearchResult", "refit", "search", "settle"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -335,7 +335,7 @@ def refit(
         if len(names) == 1 and names <= set(STARTS):
             tracing = tracing.with_spec(start=names.pop())
     trace = follow(tracing, path.penalties, progress=progress)
-    candidate, point = _settle(path, selected, setup, trace)
+    candidate, point = settle(path, selected, setup, trace)
     sparsity = 0.0 if candidate.weighting == EQUAL else float(point.sparsity)
     final, model_sparsity, w = setup, sparsity, point.w
     if not is_final:
@@ -355,7 +355,7 @@ def refit(
     return Refit(candidate, sparsity, setup, trace, result)
 
 
-def _settle(
+def settle(
     path: CandidatePath, selected: Selected, setup: Setup, trace: Trace
 ) -> tuple[Candidate, Solution]:
     """Return the candidate with its penalty settled by the path on all rows, and its point there.

@@ -19,6 +19,7 @@ from kernelknife._engine.objective.factory import (
     CENTERS,
     build_problem,
     choose_centers,
+    features_of,
     refresh_centers,
 )
 from kernelknife._engine.objective.features import Features
@@ -39,6 +40,7 @@ __all__ = [
     "State",
     "build_problem",
     "choose_centers",
+    "features_of",
     "null_objective",
     "refresh_centers",
     "rows_of_sample",

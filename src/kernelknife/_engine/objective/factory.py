@@ -21,6 +21,7 @@ __all__ = [
     "CENTERS",
     "build_problem",
     "choose_centers",
+    "features_of",
     "refresh_centers",
 ]
 
@@ -66,7 +67,7 @@ def build_problem(
     rows, given = data.rows, not isinstance(centers, str)
     options: dict[str, Any] = {
         "alpha": alpha,
-        "features": _features_of(data),
+        "features": features_of(data),
         "fit_intercept": fit_intercept,
         "n_outputs": data.targets.n_outputs,
     }
@@ -164,7 +165,7 @@ def _problem_of_rows(
     return problem, numbers
 
 
-def _features_of(data: TrainingData) -> Features:
+def features_of(data: TrainingData) -> Features:
     """Return whose weight each column carries that the kernel sees."""
     columns, groups, costs = data.columns, data.groups, data.costs
     squared = not data.kernel.linear_in_weights

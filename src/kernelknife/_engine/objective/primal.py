@@ -31,7 +31,7 @@ from kernelknife._engine.objective.base import (
 )
 from kernelknife._engine.objective.exact import ExactProblem
 from kernelknife._engine.objective.features import Features
-from kernelknife._utils.arrays import Array, like, namespace, to_host
+from kernelknife._utils.arrays import like, namespace, to_host
 from kernelknife.kernels import Kernel
 from kernelknife.losses import Loss, SquaredLoss
 
