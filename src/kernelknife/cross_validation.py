@@ -197,7 +197,11 @@ class _BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEs
             The fitted estimator.
         """
         spec = SearchSpec.from_estimator(self)
-        refuse_lazy_rows(X, "Cross-validation")
+        refuse_lazy_rows(
+            X,
+            "Cross-validation",
+            "For additive models of a number, kernelknife.select_stream has folds of any rows.",
+        )
         X, y, groups = indexable(X, y, groups)
         data = self._open(X, y, sample_weight, spec)
         # Groups by name mean nothing to a fold without a frame, and those that are found in the
