@@ -31,16 +31,15 @@ LAYERS = (
     ("_utils",),
     ("kernels", "losses"),
     ("_engine",),
-    ("_tuning", "_error_rates", "_components"),
+    ("_tuning", "_error_rates", "_components", "_streaming"),
     (
         # what the public modules share
         *("_base", "_fold_models", "_selector", "_table_base"),
         # what a user imports
         *("estimators", "cross_validation", "path", "decomposition", "discriminant"),
         *("canonical", "canonical_path", "stability", "knockoffs", "inspection", "datasets"),
-        "survival",
-        "survival_cv",
-        "survival_metrics",
+        *("survival", "survival_cv", "survival_metrics"),
+        *("streaming", "sources", "export"),
     ),
     ("app", "__main__"),
 )

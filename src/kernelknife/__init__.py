@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from kernelknife.knockoffs import KnifeKnockoffs
     from kernelknife.path import PathResult, knife_path
     from kernelknife.stability import KnifeStability
+    from kernelknife.streaming import StreamSelection, select_stream
     from kernelknife.survival import KnifeSurvival
     from kernelknife.survival_cv import KnifeSurvivalCV
 
@@ -43,6 +44,7 @@ __all__ = [
     "KnifeSurvival",
     "KnifeSurvivalCV",
     "PathResult",
+    "StreamSelection",
     "__version__",
     "explore_table",
     "knife_cca_path",
@@ -53,6 +55,7 @@ __all__ = [
     "relate_tables",
     "save_model",
     "select_features",
+    "select_stream",
 ]
 
 # Imported on first use, so that `kernelknife --help` need not wait for scikit-learn.
@@ -76,10 +79,12 @@ _HOMES = {
     "KnifeSurvival": "survival",
     "KnifeSurvivalCV": "survival_cv",
     "PathResult": "path",
+    "StreamSelection": "streaming",
     "knife_cca_path": "canonical",
     "knife_discriminant_path": "discriminant",
     "knife_path": "path",
     "knife_pca_path": "decomposition",
+    "select_stream": "streaming",
 }
 
 

@@ -21,6 +21,7 @@ from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernelknife._engine import FitResult, FitSpec, Model, Setup, finish, prepare_data
+from kernelknife._engine.curves import SumOfCurves, sum_of_curves
 from kernelknife._engine.data import (
     Rows,
     TrainingData,
@@ -453,6 +454,18 @@ class KernelPredictor(CallbackSupportMixin, SelectedFeatures, SelectorMixin, Bas
         }
         named |= {(str(names[j]),): values * scale for j, values in linear.items()}
         return constant * scale + center, named
+
+    def sum_of_curves(self) -> SumOfCurves | None:
+        """Return the model as a constant and one curve per column, on the scales of the user.
+
+        Returns
+        -------
+        SumOfCurves or None
+            None where the kernel is not linear or additive, or with several outputs. See
+            :mod:`kernelknife.export` for tables and SQL.
+        """
+        check_is_fitted(self)
+        return sum_of_curves(self._model)
 
     def kernel_matrices(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return the kernel matrix of ``X`` with equal and with the fitted weights.

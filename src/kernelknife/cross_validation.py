@@ -175,7 +175,11 @@ class BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEst
 
     def _fit(self, X, y, sample_weight, groups, offset=None, exposure=None):
         spec = SearchSpec.from_estimator(self)
-        refuse_lazy_rows(X, "Cross-validation")
+        refuse_lazy_rows(
+            X,
+            "Cross-validation",
+            "For additive models of a number, kernelknife.select_stream has folds of any rows.",
+        )
         X, y, groups = indexable(as_frame(X), y, groups)
         known = known_scores(offset, exposure, len(y), spec.fit.loss)
         spec = replace(spec, fit=replace(spec.fit, offset=known is not None))

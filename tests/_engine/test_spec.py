@@ -13,7 +13,8 @@ from kernelknife._engine.spec import check_sparsities
 from kernelknife.kernels import RBF, Linear
 from kernelknife.losses import HuberLoss, SquaredHinge, SquaredLoss
 
-FIELDS = {field.name for field in fields(FitSpec)}
+# Whether sums may take the place of rows is for a search to say, and no parameter.
+FIELDS = {field.name for field in fields(FitSpec)} - {"from_sums"}
 # Parameters of an estimator that have become part of something else.
 RESOLVED = {"tol": "solver", "max_iter": "solver", "random_state": "seed"}
 # A value of every parameter that is not its default.

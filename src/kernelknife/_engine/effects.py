@@ -60,6 +60,34 @@ class EffectMoments:
     means: np.ndarray
     shares: np.ndarray
 
+    @classmethod
+    def of_sums(
+        cls,
+        chosen: list[tuple[int, ...]],
+        total: float | np.ndarray,
+        scores: np.ndarray,
+        squares: np.ndarray,
+        first: np.ndarray,
+        crossed: np.ndarray,
+    ) -> "EffectMoments":
+        """Return the moments, from sums over rows.
+
+        Parameters
+        ----------
+        chosen : list of tuple of int
+            Columns of every effect.
+        total : float
+            Sum of the weights.
+        scores, squares : ndarray of shape (k,)
+            Of the scores and of their squares.
+        first, crossed : ndarray of shape (n_effects, k)
+            Of every effect, and of its products with the scores.
+        """
+        mean = scores / total
+        variance = max(float((squares / total - mean**2).sum()), 1e-300)
+        covariance = (crossed / total - (first / total) * mean).sum(axis=1)
+        return cls(chosen, first / total, covariance / variance)
+
     @cached_property
     def places(self) -> dict[tuple[int, ...], int]:
         """Where each effect stands."""
@@ -140,10 +168,7 @@ def measure_effects(
         total, scores, squares, first, crossed = _from_products(
             [to_host(part) for part in rows.fetch(sums)], model, order, chosen
         )
-    mean = scores / total
-    variance = max(float((squares / total - mean**2).sum()), 1e-300)
-    covariance = (crossed / total - (first / total) * mean).sum(axis=1)
-    return EffectMoments(chosen, first / total, covariance / variance)
+    return EffectMoments.of_sums(chosen, total, scores, squares, first, crossed)
 
 
 def _block_scores(block: Block, model: Parts) -> tuple[Array, Array, Array]:

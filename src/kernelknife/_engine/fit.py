@@ -202,6 +202,7 @@ def set_up(spec: FitSpec, data: TrainingData) -> Setup:
         n_centers=spec.n_centers,
         centers=spec.centers,
         memory_budget=spec.memory_budget,
+        from_sums=spec.from_sums,
         seed=spec.seed or 0,
     )
     return Setup(spec, data, problem, center_rows)

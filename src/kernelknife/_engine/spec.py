@@ -57,6 +57,9 @@ class FitSpec:
     centers : str or array-like
     refresh_centers : bool
     memory_budget : float
+    from_sums : bool
+        Whether a problem that is determined by sums of products of its columns may be solved from
+        these: its model has a coefficient per column, and not per row.
     n_jobs : int or None
     seed : int or None
         Drawn once per fit; None makes every fit the same.
@@ -87,6 +90,7 @@ class FitSpec:
     centers: Any = "kmeans++"
     refresh_centers: bool = False
     memory_budget: float = 2**31
+    from_sums: bool = False
     n_jobs: int | None = None
     seed: int | None = None
 

@@ -215,6 +215,8 @@ class Halving:
                 self.spec.n_centers, found, self.spec.fit.loss, self.data.n_counted
             )
             spec = replace(self.spec.fit, kernel=found, n_centers=n_centers)
+            if self.spec.n_centers == "auto" and not spec.gives_centers:
+                spec = replace(spec, from_sums=not spec.solver.needs_rows)
             self._setups[kernel] = self.data.set_up(spec)
         return self._setups[kernel]
 

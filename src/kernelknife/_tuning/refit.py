@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
-from kernelknife._engine import FitResult, FitSpec, Setup, finish, fit, follow
+from kernelknife._engine import FitResult, FitSpec, Setup, finish, fit, follow, set_up
 from kernelknife._engine.data import TrainingData
 from kernelknife._engine.policy import final_centers, needs_exact, rows_to_search
 from kernelknife._engine.search import Start, Trace, equal_weights, refit_without_penalty
@@ -40,7 +40,7 @@ from kernelknife._tuning.splits import check_splits, draw_rows, inner_cv, make_s
 from kernelknife._utils.progress import Progress
 from kernelknife._utils.threads import limited_blas
 
-__all__ = ["Refit", "SearchResult", "refit", "search"]
+__all__ = ["Refit", "SearchResult", "refit", "search", "settle"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -391,7 +391,9 @@ def refit(
     if path.by_count:
         trace = follow(setup, progress=progress)
         result = fit(replace(setup.spec, n_centers=n_centers), _all_rows(setup, data))
+        on_rows, solution = _on_rows(result.setup, result.solution, n_centers)
         spent = trace.n_factorizations + result.n_factorizations
+        result = finish(on_rows, solution, result.starts)
         return Refit(selected.candidate, result.solution.sparsity, setup, trace, result, spent)
     # Where the selected model is solved anew, the tolerance of a fold will do for its path.
     tracing = setup if is_final else setup.with_spec(solver=rough(setup.spec).solver)
@@ -401,7 +403,7 @@ def refit(
         if len(names) == 1 and names <= set(STARTS):
             tracing = tracing.with_spec(start=names.pop())
     trace = follow(tracing, path.penalties, progress=progress)
-    candidate, point = _settle(path, selected, setup, trace)
+    candidate, point = settle(path, selected, setup, trace)
     sparsity = 0.0 if candidate.weighting == EQUAL else float(point.sparsity)
     final, model_sparsity, w = setup, sparsity, point.w
     if not is_final:
@@ -415,6 +417,7 @@ def refit(
         solution = point
     else:
         solution = _solve(candidate.weighting, final, w, model_sparsity)
+    final, solution = _on_rows(final, solution, n_centers)
     solution = replace(solution, sparsity=model_sparsity)
     result = finish(final, solution, [(trace.start, solution)])
     spent = trace.n_factorizations
@@ -423,7 +426,7 @@ def refit(
     return Refit(candidate, sparsity, setup, trace, result, spent)
 
 
-def _settle(
+def settle(
     path: CandidatePath, selected: Selected, setup: Setup, trace: Trace
 ) -> tuple[Candidate, Solution]:
     """Return the candidate with its penalty settled by the path on all rows, and its point there.
@@ -449,6 +452,20 @@ def _settle(
     if candidate.weighting == RELAXED and not path.refits(int(np.count_nonzero(point.w))):
         candidate = candidate._replace(weighting=PENALIZED)
     return candidate, point
+
+
+def _on_rows(setup: Setup, solution: Solution, n_centers: int | None) -> tuple[Setup, Solution]:
+    """Return the same model with coefficients of rows, where it was found from sums.
+
+    Whoever looks at its coefficients then finds those of rows, whatever the search has summed.
+    """
+    if setup.problem.of_rows:
+        return setup, solution
+    setup = set_up(replace(setup.spec, from_sums=False, n_centers=n_centers), setup.data)
+    problem, w = setup.problem, solution.w
+    state = problem.solve(w)
+    objective = state.smooth + solution.sparsity * float(problem.costs @ w)
+    return setup, solution.moved(state, objective).without_state()
 
 
 def _all_rows(setup: Setup, data: SearchData) -> TrainingData:

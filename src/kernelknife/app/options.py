@@ -16,6 +16,7 @@ from typing import Any
 from kernelknife.app.messages import Hint, as_code, plain_number
 
 __all__ = [
+    "FLAGS",
     "KERNELS",
     "LOSSES",
     "NESTED",

@@ -89,12 +89,15 @@ def open_rows_to_predict(X: Any, names: Any, n_features: int, check_array: Check
     return rows
 
 
-def refuse_lazy_rows(X: Any, what: str) -> None:
-    """Raise a TypeError unless ``X`` is a table in memory that can be cut into parts."""
+def refuse_lazy_rows(X: Any, what: str, instead: str = "") -> None:
+    """Raise a TypeError unless ``X`` is a table in memory that can be cut into parts.
+
+    ``instead`` is what else can be done about it, a sentence that ends the message.
+    """
     if _is_elsewhere(X):
         raise TypeError(
             f"{what} splits rows and needs an array or a data frame, got {type(X).__name__}: "
-            "choose the penalties on some of the rows, then fit on all."
+            f"choose the penalties on some of the rows, then fit on all.{instead and f' {instead}'}"
         )
 
 

@@ -1,7 +1,8 @@
 """A weighted kernel model as a function of its weights.
 
 :class:`ExactProblem` has a coefficient for every row, :class:`NystromProblem` one for every center
-and sums over blocks of rows. Both are a :class:`Problem`, which is all that solvers depend on.
+and sums over blocks of rows, and :class:`PrimalProblem` one for every column and sums of their
+products. All are a :class:`Problem`, which is all that solvers depend on.
 """
 
 from kernelknife._engine.objective.base import (
@@ -18,10 +19,12 @@ from kernelknife._engine.objective.factory import (
     CENTERS,
     build_problem,
     choose_centers,
+    features_of,
     refresh_centers,
 )
 from kernelknife._engine.objective.features import Features
 from kernelknife._engine.objective.nystrom import NystromProblem
+from kernelknife._engine.objective.primal import PrimalProblem
 
 __all__ = [
     "CENTERS",
@@ -32,10 +35,12 @@ __all__ = [
     "IndefiniteKernelError",
     "Linearization",
     "NystromProblem",
+    "PrimalProblem",
     "Problem",
     "State",
     "build_problem",
     "choose_centers",
+    "features_of",
     "null_objective",
     "refresh_centers",
     "rows_of_sample",

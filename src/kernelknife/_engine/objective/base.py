@@ -37,6 +37,7 @@ __all__ = [
     "OwnState",
     "Problem",
     "State",
+    "block_sums",
     "rows_of_sample",
     "single_precision",
 ]
@@ -161,6 +162,8 @@ class Problem(ABC):
         The rows that carry coefficients.
     exact : bool
         Whether these are all rows of positive weight.
+    of_rows : bool
+        Whether they are rows at all: the coefficients of a problem of sums belong to columns.
     """
 
     kernel: Kernel
@@ -174,6 +177,7 @@ class Problem(ABC):
     total_weight: float
     centers: np.ndarray
     exact: bool
+    of_rows = True
 
     # -- what follows from the attributes ----------------------------------------------
 
@@ -245,7 +249,7 @@ class Problem(ABC):
 
     def _compare(self, active: np.ndarray) -> np.ndarray:
         Z, first = self._centered_columns(self.features.select(active))
-        cross = _summed((Z.T @ Z) ** 2, first, first)
+        cross = block_sums((Z.T @ Z) ** 2, first, first)
         size = np.sqrt(np.maximum(cross.diagonal(), 1e-300))
         return np.asarray(cross / np.multiply.outer(size, size))
 
@@ -256,7 +260,7 @@ class Problem(ABC):
         """
         Z, first = self._centered_columns(self.features.everything)
         some, first_of_some = self._centered_columns(self.features.select(active))
-        cross = _summed((some.T @ Z) ** 2, first_of_some, first)
+        cross = block_sums((some.T @ Z) ** 2, first_of_some, first)
         if first is None:
             size = np.einsum("ij,ij->j", Z, Z)
         else:
@@ -387,7 +391,9 @@ class Problem(ABC):
         return None
 
 
-def _summed(cross: np.ndarray, rows: np.ndarray | None, columns: np.ndarray | None) -> np.ndarray:
+def block_sums(
+    cross: np.ndarray, rows: np.ndarray | None, columns: np.ndarray | None
+) -> np.ndarray:
     """Return the sums over blocks of a matrix that begin at some rows and columns."""
     if rows is not None:
         cross = np.add.reduceat(cross, rows, 0)

@@ -10,8 +10,9 @@ from kernelknife._engine.objective.base import Problem
 from kernelknife._engine.objective.exact import ExactProblem
 from kernelknife._engine.objective.features import Features
 from kernelknife._engine.objective.nystrom import NystromProblem, seen_once, spanning_centers
+from kernelknife._engine.objective.primal import PrimalProblem, has_primal, measure_sums
 from kernelknife._engine.policy import CENTERS as POLICY
-from kernelknife._engine.policy import fit_centers
+from kernelknife._engine.policy import fit_centers, sums_pay
 from kernelknife._utils.arrays import is_foreign, to_host
 from kernelknife._utils.checks import check_number
 from kernelknife.kernels import Kernel
@@ -20,6 +21,7 @@ __all__ = [
     "CENTERS",
     "build_problem",
     "choose_centers",
+    "features_of",
     "refresh_centers",
 ]
 
@@ -47,8 +49,11 @@ def build_problem(
     centers: Any,
     memory_budget: float,
     seed: int,
+    from_sums: bool = False,
 ) -> tuple[Problem, np.ndarray]:
     """Return the problem, and the user's number of each row that carries a coefficient.
+
+    In a problem of sums columns carry them, and their numbers are returned.
 
     Parameters
     ----------
@@ -56,14 +61,18 @@ def build_problem(
     alpha, fit_intercept, n_centers, centers, memory_budget
         See :class:`kernelknife.KnifeRegressor`.
     seed : int
+    from_sums : bool, default=False
+        See :class:`kernelknife._engine.spec.FitSpec`.
     """
     rows, given = data.rows, not isinstance(centers, str)
     options: dict[str, Any] = {
         "alpha": alpha,
-        "features": _features_of(data),
+        "features": features_of(data),
         "fit_intercept": fit_intercept,
         "n_outputs": data.targets.n_outputs,
     }
+    if from_sums and _sums_suffice(data):
+        return _problem_of_sums(data, options)
     m = fit_centers(
         n_centers,
         data.kernel,
@@ -74,17 +83,7 @@ def build_problem(
         memory_budget=memory_budget,
     )
     if m is None:
-        sample, numbers = rows.load()
-        exact = ExactProblem(
-            data.columns.take(sample.X),
-            sample.y,
-            data.kernel,
-            data.smooth_loss,
-            sample_weight=np.asarray(sample.s, dtype=float),
-            adjusted=None if data.adjusted is None else data.adjusted.take(sample.X),
-            **options,
-        )
-        return exact, numbers
+        return _problem_of_rows(data, options)
     if n_centers is not None or given:
         remedy = "leave n_centers=None and centers as it is by default"
     elif not rows.in_memory:
@@ -92,7 +91,20 @@ def build_problem(
     else:
         remedy = f"raise memory_budget to {8.0 * rows.shape[0] ** 2:.2g} bytes or more"
     _check_nystrom(data, remedy)
-    if given:
+    return _problem_of_centers(data, m, centers, memory_budget, seed, options)
+
+
+def _problem_of_centers(
+    data: TrainingData,
+    m: int,
+    centers: Any,
+    memory_budget: float,
+    seed: int,
+    options: dict[str, Any],
+) -> tuple[NystromProblem, np.ndarray]:
+    """Return the problem with centers, and the numbers of these."""
+    rows = data.rows
+    if not isinstance(centers, str):
         Z = _given_centers(centers, data.columns, data.n_features)
         numbers = np.arange(len(Z))
     else:
@@ -122,7 +134,40 @@ def build_problem(
     return problem, numbers
 
 
-def _features_of(data: TrainingData) -> Features:
+def _sums_suffice(data: TrainingData) -> bool:
+    """Whether sums of products of columns determine the model, and are fewer than the rows."""
+    suffice = has_primal(data.kernel, data.loss)
+    return suffice and sums_pay(data.rows.shape[0], data.columns.n_seen)
+
+
+def _problem_of_sums(
+    data: TrainingData, options: dict[str, Any]
+) -> tuple[PrimalProblem, np.ndarray]:
+    """Return the problem of sums, and the numbers of its columns."""
+    origin = seen_once(data.rows, data.columns, data.adjusted)
+    sums = measure_sums(*origin, options.pop("n_outputs"), options["fit_intercept"])
+    problem = PrimalProblem(sums, data.kernel, data.loss, origin=origin, **options)
+    return problem, np.arange(sums.n_columns)
+
+
+def _problem_of_rows(
+    data: TrainingData, options: dict[str, Any]
+) -> tuple[ExactProblem, np.ndarray]:
+    """Return the exact problem, and the numbers of its rows."""
+    sample, numbers = data.rows.load()
+    problem = ExactProblem(
+        data.columns.take(sample.X),
+        sample.y,
+        data.kernel,
+        data.smooth_loss,
+        sample_weight=np.asarray(sample.s, dtype=float),
+        adjusted=None if data.adjusted is None else data.adjusted.take(sample.X),
+        **options,
+    )
+    return problem, numbers
+
+
+def features_of(data: TrainingData) -> Features:
     """Return whose weight each column carries that the kernel sees."""
     columns, groups, costs = data.columns, data.groups, data.costs
     squared = not data.kernel.linear_in_weights

@@ -77,6 +77,7 @@ class Alternate(Solver):
         less than a ten-thousandth of it.
     """
 
+    needs_rows = True
     max_iter: int = 1000
     tol: float = 1e-4
 

@@ -220,10 +220,13 @@ class Solver(ABC):
         Most steps in the weights.
     tol : float
         Relative accuracy of the objective.
+    needs_rows : bool
+        Whether it needs a problem with a coefficient for every row.
     """
 
     max_iter: int
     tol: float
+    needs_rows = False
 
     @abstractmethod
     def solve(

@@ -98,15 +98,35 @@ def select(
     ] = None,
     report: Report = None,
     save: Annotated[Path | None, typer.Option(help="Write the model, for predict.")] = None,
+    sql: Annotated[
+        Path | None, typer.Option(help="Of many rows: write the model as an expression of SQL.")
+    ] = None,
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="Of many rows: keeps what an interrupted run has summed.")
+    ] = None,
     json: Json = False,
 ):
     """Find which columns of a table matter for one of them.
 
+    Many rows (a folder, a glob such as 'events/*.parquet', duckdb:///file.db?table=t, or a file
+    that is too large to be read at once) are read in blocks, in two scans.
+
     The exit status is 0 if the selected columns predict better than the baseline, and 1 if not.
     With --stability or --fdr it is 0 if that keeps a column.
     """
-    from kernelknife.app.cli import _select
+    from kernelknife.app.cli import _select, _stream
 
+    if _stream.is_streamed(data):
+        if report is not None or save is not None or cluster is not None:
+            raise Failure(
+                f"{data} is read in blocks, and --report, --save and --cluster cannot be used with "
+                "that: use --json and --sql."
+            )
+        raise typer.Exit(
+            _stream.select(data, options, reading, sql=sql, checkpoint=checkpoint, json=json)
+        )
+    if sql is not None or checkpoint is not None:
+        raise Failure(f"{data} is read at once: --sql and --checkpoint are for rows in blocks.")
     if options.n_jobs is None:
         # A quick search is over before other processes have imported what they need.
         options = replace(options, n_jobs=1 if options.quick else -1)

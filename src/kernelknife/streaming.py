@@ -1,0 +1,484 @@
+"""Selection from any number of rows in two scans: additive and linear models of a number."""
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kernelknife._base import fitted_with
+from kernelknife._engine.data import RowsError, TargetEncoder, TrainingData
+from kernelknife._engine.data.arrays import ArrayRows
+from kernelknife._engine.spec import FitSpec, check_sparsities
+from kernelknife._streaming.scan import Scans
+from kernelknife._streaming.search import CELLS_PER_FOLD, Found, SummedRows, search_sums
+from kernelknife._streaming.sketch import Sketch, block_sketch, join_sketches
+from kernelknife._streaming.source import NO_LEVEL, Layout, Source, column_of, numbers_of
+from kernelknife._streaming.sums import (
+    CellSums,
+    Expansion,
+    block_products,
+    join_products,
+    products_memory,
+)
+from kernelknife._tuning.candidates import PENALIZED, RELAXED, RULES
+from kernelknife._utils.checks import check_number
+from kernelknife._utils.messages import import_optional, number
+from kernelknife.estimators import KnifeRegressor
+from kernelknife.kernels import Kernel, check_kernel
+from kernelknife.losses import SquaredLoss
+from kernelknife.sources import open_source
+
+__all__ = ["StreamSelection", "select_stream"]
+
+ALPHAS = (0.1, 10.0)
+POINTS = 40  # of a path: with many rows it spans more orders of magnitude
+
+
+@dataclass(frozen=True, eq=False)
+class StreamSelection:
+    """What two scans of the rows have found.
+
+    Attributes
+    ----------
+    names : list of str
+        The features, in the order of the source.
+    weights : ndarray of shape (n_features,)
+        Most of them zero.
+    frequency : ndarray of shape (n_features,)
+        Share of random half-samples that select a feature at the same penalty.
+    estimator : KnifeRegressor
+        The model. Texts are numbers to it; :meth:`predict` takes texts.
+    error, baseline_error : float
+        Mean squared error of what the other folds select, on every fold in turn, and of the mean.
+    standard_error : float
+        Of the error, over folds.
+    cv_results : dict of ndarray
+        Scores of all candidates, as ``cv_results_`` of :class:`KnifeRegressorCV`.
+    alpha, sparsity : float
+        The penalties of the model.
+    weighting : {"penalized", "relaxed"}
+        Whether the model is refitted without the penalty on the weights.
+    sparsities : ndarray of shape (n_points,)
+        Penalties of the path on all rows.
+    path : ndarray of shape (n_points, n_features)
+        Weights along it.
+    levels : dict of dict
+        By feature of texts: the number of every text.
+    n_rows, n_scans, memory : int
+        Rows of positive weight, scans of the source, and bytes that were announced.
+    seconds : dict of float
+        By step.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelknife import select_stream
+    >>> x = np.linspace(-2, 2, 500)
+    >>> table = {"x": x, "other": np.cos(50 * x), "y": 2 * x + 1}
+    >>> found = select_stream(table, "y", kernel="linear", cv=2, n_pairs=1)
+    >>> found.selected
+    ['x']
+    >>> found.predict({"x": [0.0, 1.0], "other": [0.0, 0.0]}).round(1)
+    array([1., 3.])
+    """
+
+    names: list[str]
+    weights: np.ndarray
+    frequency: np.ndarray
+    estimator: KnifeRegressor = field(repr=False)
+    error: float
+    standard_error: float
+    baseline_error: float
+    cv_results: dict[str, np.ndarray] = field(repr=False)
+    alpha: float
+    sparsity: float
+    weighting: str
+    sparsities: np.ndarray = field(repr=False)
+    path: np.ndarray = field(repr=False)
+    levels: dict[str, dict[str, int]] = field(repr=False)
+    n_rows: int
+    n_scans: int
+    memory: int
+    seconds: dict[str, float]
+
+    @property
+    def selected(self) -> list[str]:
+        """Names of the selected features, the most important ones first."""
+        order = np.argsort(-self.importance, kind="stable")
+        return [self.names[j] for j in order if self.weights[j] > 0]
+
+    @property
+    def importance(self) -> np.ndarray:
+        """Share of the fitted variance of every feature; of a linear model, the weights."""
+        if not self.estimator.kernel.order or not self.weights.any():
+            return self.weights
+        shares = {effect.names[0]: effect.share for effect in self.estimator.effects()}
+        return np.array([shares.get(name, 0.0) for name in self.names])
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return predictions.
+
+        Parameters
+        ----------
+        X : DataFrame or dict
+            With the features, texts as texts. A text that training has not seen is none of them.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Predicted numbers.
+        """
+        columns: list[np.ndarray | None] = []
+        for name, weight in zip(self.names, self.weights, strict=True):
+            if not weight:
+                # The model does not look at it.
+                columns.append(None)
+                continue
+            column = column_of(X, name)
+            if name in self.levels:
+                known = self.levels[name]
+                texts = column.to_pylist() if hasattr(column, "to_pylist") else list(column)
+                columns.append(np.array([known.get(str(t), NO_LEVEL) for t in texts], dtype=float))
+            else:
+                columns.append(numbers_of(column, name, "the rows"))
+        n = next((len(c) for c in columns if c is not None), len(column_of(X, self.names[0])))
+        matrix = np.column_stack([np.zeros(n) if c is None else c for c in columns])
+        rows = ArrayRows(matrix, names=np.array(self.names, dtype=object))
+        return np.asarray(self.estimator.predict(rows))
+
+    def to_frame(self) -> Any:
+        """Return a table of the features: weight, frequency and share of the fitted variance.
+
+        Returns
+        -------
+        DataFrame
+            The most important features first.
+        """
+        pandas = import_optional("pandas", "kernelknife[data]", "A table of the features")
+        table = pandas.DataFrame(
+            {"weight": self.weights, "frequency": self.frequency, "importance": self.importance},
+            index=self.names,
+        )
+        return table.sort_values(["importance", "frequency"], ascending=False, kind="stable")
+
+
+def select_stream(
+    source: Any,
+    target: str,
+    *,
+    features: Sequence[str] | None = None,
+    drop: Sequence[str] = (),
+    sample_weight: str | None = None,
+    groups: str | None = None,
+    kernel: str | Kernel = "additive",
+    alphas: float | Sequence[float] = ALPHAS,
+    sparsities: int | Sequence[float] = POINTS,
+    rule: str = "min",
+    relax: bool | str = "auto",
+    cv: int = 5,
+    n_pairs: int = 25,
+    n_workers: int | None = None,
+    memory_budget: float = 2**31,
+    checkpoint: str | os.PathLike[str] | None = None,
+    random_state: int = 0,
+    announce: Callable[[str], Any] | None = None,
+) -> StreamSelection:
+    """Select features from rows that need not fit into memory, in two scans of them.
+
+    The first scan measures the columns, the second one sums products of their functions. Paths,
+    folds, penalties and half-samples are then computed from these sums, so that the rows are not
+    read again. The answer depends on what the rows hold, and neither on their order nor on blocks,
+    workers or the engine that yields them: a row's fold follows from a hash of the row.
+
+    Parameters
+    ----------
+    source : Source or what :func:`kernelknife.sources.open_source` takes
+        Files, globs, relations of DuckDB, lazy frames of polars, queries, frames of Dask.
+    target : str
+        A column of numbers.
+    features : sequence of str, default=None
+        None takes every column but the target, ``sample_weight``, ``groups`` and ``drop``.
+    drop : sequence of str, default=()
+        Columns to leave out.
+    sample_weight : str, default=None
+        A column with the weights of the rows.
+    groups : str, default=None
+        A column; rows with one value of it stay in one fold. Without it rows that are copies of
+        each other do.
+    kernel : {"additive", "linear"} or Kernel, default="additive"
+        A kernel whose models are sums of curves, or lines, of single columns.
+    alphas : float or sequence of float, default=(0.1, 10.0)
+        Penalties on the norm of the model to compare.
+    sparsities : int or sequence of float, default=40
+        Number of penalties of a path, or the penalties themselves.
+    rule : {"min", "1se"}, default="min"
+        See :class:`KnifeRegressorCV`.
+    relax : bool or "auto", default="auto"
+        Whether models are refitted without the penalty on the weights; "auto" compares both.
+    cv : int, default=5
+        Number of folds.
+    n_pairs : int, default=25
+        Complementary pairs of half-samples that give the frequency of every feature.
+    n_workers : int, default=None
+        Blocks that are worked on at a time, fewer where memory_budget asks for it; None is one per
+        processor.
+    memory_budget : float, default=2**31
+        Most bytes of the sums and of the blocks that are worked on.
+    checkpoint : path, default=None
+        A file that a killed run leaves and that the same call goes on from. It is removed when the
+        selection is done.
+    random_state : int, default=0
+        Draws the half-samples.
+    announce : callable, default=None
+        What is told what will be done and where it is, such as ``print``.
+
+    Returns
+    -------
+    StreamSelection
+        The selected features, the model and how both were found.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelknife import select_stream
+    >>> X = np.random.default_rng(0).uniform(-2, 2, size=(2000, 8))
+    >>> table = {f"x{j}": X[:, j] for j in range(8)}
+    >>> table["y"] = np.sin(2 * X[:, 1]) + X[:, 4] ** 2
+    >>> found = select_stream(table, "y", cv=3, n_pairs=3)
+    >>> sorted(found.selected), found.n_scans
+    (['x1', 'x4'], 2)
+    """
+    clock = [time.perf_counter()]
+    source, kernel = open_source(source), _check_kernel(kernel)
+    weightings = _check_options(rule, relax, cv, n_pairs, n_workers, memory_budget)
+    grid = check_sparsities(sparsities)
+    layout = _layout(source, target, features, drop, sample_weight, groups, kernel)
+    n_workers = n_workers or os.cpu_count() or 1
+    n_cells, n_workers, memory = _plan(layout, kernel, cv, n_workers, memory_budget)
+    _tell_plan(announce, source, layout, memory, n_workers)
+    question = repr((source.label, source.n_rows, layout, repr(kernel), n_cells))
+    path = None if checkpoint is None else Path(checkpoint)
+    scans = Scans(source, n_workers, announce, path, question)
+    measured = partial(block_sketch, layout=layout)
+    sketch: Sketch = scans.run("scan 1 of 2", measured, layout.columns, join_sketches)[0]
+    data, expansion = _prepare(sketch, layout, kernel, n_cells)
+    clock.append(time.perf_counter())
+    summed = partial(block_products, layout=layout, expansion=expansion)
+    cells = CellSums(*scans.run("scan 2 of 2", summed, layout.columns, join_products))
+    _check_cells(cells, sketch, layout, cv)
+    clock.append(time.perf_counter())
+    spec = FitSpec.from_estimator(KnifeRegressor(kernel=kernel, random_state=random_state))
+    found = search_sums(
+        cells,
+        data,
+        spec,
+        kernel_name=kernel if isinstance(kernel, str) else repr(kernel),
+        alphas=[float(alpha) for alpha in np.atleast_1d(alphas)],
+        sparsities=grid,
+        weightings=weightings,
+        rule=rule,
+        n_folds=cv,
+        n_pairs=n_pairs,
+    )
+    clock.append(time.perf_counter())
+    scans.finish()
+    steps = dict(zip(("scan 1", "scan 2", "search"), np.diff(clock).tolist(), strict=True))
+    return _as_selection(found, sketch, layout, expansion, scans.n_scans, memory, steps)
+
+
+# -- before the first scan ------------------------------------------------------------------------
+
+
+def _check_kernel(kernel: str | Kernel) -> Kernel:
+    found = check_kernel(kernel)
+    if not (found.convex and found.identity and found.form == "dot"):
+        raise ValueError(
+            f"A streamed selection needs the kernel 'additive' or 'linear', got {found!r}: other "
+            "models are not determined by sums over the rows."
+        )
+    return found
+
+
+def _check_options(
+    rule: str, relax: Any, cv: Any, n_pairs: Any, n_workers: Any, memory_budget: Any
+) -> tuple[str, ...]:
+    """Return the weightings that are compared; raise where an option is out of range."""
+    if rule not in RULES:
+        raise ValueError(f"rule must be 'min' or '1se', got {rule!r}.")
+    kinds = {False: (PENALIZED,), True: (RELAXED,), "auto": (PENALIZED, RELAXED)}
+    if relax not in ("auto", True, False):
+        raise ValueError(f"relax must be 'auto', True or False, got {relax!r}.")
+    check_number(cv, "cv", low=2, integer=True)
+    check_number(n_pairs, "n_pairs", integer=True)
+    if n_workers is not None:
+        check_number(n_workers, "n_workers", low=1, integer=True)
+    check_number(memory_budget, "memory_budget", strict=True)
+    return kinds[relax]
+
+
+def _layout(
+    source: Source,
+    target: str,
+    features: Sequence[str] | None,
+    drop: Sequence[str],
+    weight: str | None,
+    groups: str | None,
+    kernel: Kernel,
+) -> Layout:
+    """Return which columns are read, and as what."""
+    roles = {"the target": target, "the sample weight": weight, "the groups": groups}
+    roles |= {"a feature": None} | {f"feature {i + 1}": f for i, f in enumerate(features or ())}
+    roles |= {f"column {i + 1} to drop": name for i, name in enumerate(drop)}
+    for role, name in roles.items():
+        if name is not None and name not in source.dtypes:
+            raise RowsError(f"{source.label} has no column {name!r}, {role}.")
+    if features is None:
+        others = {target, weight, groups, *drop}
+        features = [name for name in source.names if name not in others]
+    if not features:
+        raise RowsError(f"{source.label} has no column left to select from.")
+    for name in (target, weight):
+        if name is not None and source.dtypes[name] != "number":
+            raise RowsError(f"Column {name!r} holds {source.dtypes[name]}, not numbers.")
+    for name in features:
+        kind = source.dtypes[name]
+        if kind == "text" and not kernel.expands:
+            raise RowsError(
+                f"Column {name!r} holds texts, which a linear model cannot take: drop it, or use "
+                "kernel='additive'."
+            )
+        if kind not in ("number", "text"):
+            raise RowsError(f"Column {name!r} holds {kind}, neither numbers nor texts: drop it.")
+    texts = tuple(name for name in features if source.dtypes[name] == "text")
+    return Layout(source.label, tuple(features), texts, target, weight, groups)
+
+
+def _plan(
+    layout: Layout, kernel: Kernel, n_folds: int, n_workers: int, memory_budget: float
+) -> tuple[int, int, int]:
+    """Return the numbers of cells and of workers, and the bytes that they will take at most.
+
+    A row's fold does not depend on how many cells a fold has: wide tables have fewer, and then
+    fewer workers. Whether there are enough bytes is known before a row is read.
+    """
+    functions = int(getattr(kernel, "n_functions", 1)) if kernel.expands else 1
+    width, n_columns = functions * len(layout.features) + 2, len(layout.columns)
+    cells = [n_folds * CELLS_PER_FOLD >> halved for halved in range(CELLS_PER_FOLD.bit_length())]
+    plans = [(n_cells, 1) for n_cells in cells]
+    fitting = [p for p in plans if products_memory(n_columns, width, *p) <= memory_budget]
+    n_cells = (fitting or plans[-1:])[0][0]
+    while n_workers > 1 and products_memory(n_columns, width, n_cells, n_workers) > memory_budget:
+        n_workers -= 1
+    memory = products_memory(n_columns, width, n_cells, n_workers)
+    if memory > memory_budget:
+        raise ValueError(
+            f"Blocks of rows and the sums of {width} functions take {number(memory / 2**30)} GiB, "
+            f"over the budget of {number(memory_budget / 2**30)} GiB: raise memory_budget, lower "
+            "n_functions of the kernel, or drop columns."
+        )
+    return n_cells, n_workers, memory
+
+
+def _tell_plan(
+    announce: Callable[[str], Any] | None,
+    source: Source,
+    layout: Layout,
+    memory: int,
+    n_workers: int,
+) -> None:
+    if announce is not None:
+        rows = "rows of unknown number" if source.n_rows is None else f"{source.n_rows:,} rows"
+        announce(
+            f"{rows} x {len(layout.features)} columns of {source.label}: 2 scans by {n_workers} "
+            f"workers, {number(memory / 2**20)} MiB for blocks and sums."
+        )
+
+
+# -- between the scans, and after them ------------------------------------------------------------
+
+
+def _prepare(
+    sketch: Sketch, layout: Layout, kernel: Kernel, n_cells: int
+) -> tuple[TrainingData, Expansion]:
+    """Return the data without rows, and what every row becomes in the second scan."""
+    if sketch.n_rows < 2:
+        raise RowsError(f"{layout.label} has {sketch.n_rows} row(s) of positive weight.")
+    center, scale = float(sketch.mean[-1]), float(sketch.deviation[-1])
+    if not scale > 10.0 * np.finfo(float).eps * np.sqrt(sketch.n_rows) * sketch.largest[-1]:
+        raise RowsError(f"The target {layout.target!r} is constant: no feature can explain it.")
+    columns = sketch.columns(layout, kernel)
+    levels = {
+        name: {text: i for i, text in enumerate(sorted(weights))}
+        for name, weights in sketch.levels.items()
+    }
+    data = TrainingData(
+        rows=SummedRows(sketch.n_rows, layout.features),
+        kernel=kernel,
+        loss=SquaredLoss(),
+        columns=columns,
+        targets=TargetEncoder(np.array([center]), np.array([scale]), None, squeeze=True),
+        groups=None,
+        costs=None,
+        total_weight=sketch.weight,
+        grouping=None,
+    )
+    return data, Expansion(columns, levels, center, scale, n_cells)
+
+
+def _check_cells(cells: CellSums, sketch: Sketch, layout: Layout, n_folds: int) -> None:
+    """Raise where the rows have changed between the scans, or make no folds."""
+    if int(cells.n_rows.sum()) != sketch.n_rows:
+        raise RowsError(
+            f"{layout.label} had {sketch.n_rows:,} rows in the first scan and "
+            f"{int(cells.n_rows.sum()):,} in the second: it has changed in between."
+        )
+    weights = np.bincount(np.arange(len(cells.weight)) % n_folds, cells.weight)
+    if not weights.all():
+        raise RowsError(
+            f"Rows of {layout.label} are too few, or too many of them are copies, for {n_folds} "
+            "folds: lower cv, or name a column that tells rows apart as groups."
+        )
+
+
+def _as_selection(
+    found: Found,
+    sketch: Sketch,
+    layout: Layout,
+    expansion: Expansion,
+    n_scans: int,
+    memory: int,
+    seconds: Mapping[str, float],
+) -> StreamSelection:
+    result, data = found.result, found.setup.data
+    estimator = KnifeRegressor(
+        kernel=found.setup.spec.kernel,
+        alpha=found.candidate.alpha,
+        sparsity=found.candidate.sparsity,
+        relax=found.candidate.weighting == RELAXED,
+    )
+    nested = -found.nested_scores
+    return StreamSelection(
+        names=list(layout.features),
+        weights=result.weights,
+        frequency=data.user_values(found.frequency),
+        estimator=fitted_with(estimator, result),
+        error=float(nested.mean()),
+        standard_error=float(nested.std(ddof=1) / np.sqrt(len(nested))),
+        baseline_error=float(sketch.deviation[-1] ** 2),
+        cv_results=found.table.as_results(),
+        alpha=found.candidate.alpha,
+        sparsity=found.candidate.sparsity,
+        weighting=found.candidate.weighting,
+        sparsities=np.array([point.sparsity for point in found.trace.points]),
+        path=np.array([data.user_values(point.w) for point in found.trace.points]),
+        levels=expansion.levels,
+        n_rows=sketch.n_rows,
+        n_scans=n_scans,
+        memory=memory,
+        seconds=dict(seconds),
+    )
