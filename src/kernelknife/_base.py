@@ -25,7 +25,7 @@ from kernelknife._engine.data import (
     open_rows,
     open_rows_to_predict,
 )
-from kernelknife._engine.data.opening import weigh_classes
+from kernelknife._engine.data.opening import check_class_weight, weigh_classes
 from kernelknife._engine.policy import default_loss
 from kernelknife._engine.solvers import Solution
 from kernelknife._utils.checks import FLOATS, explained_texts, make_dense
@@ -58,7 +58,10 @@ __all__ = [
 def open_data(estimator: Any, X: Any, y: Any, sample_weight: Any, spec: FitSpec) -> TrainingData:
     """Open, check and measure the data of a fit; sets ``n_features_in_`` and the names."""
     sample_weight = weigh_classes(spec.class_weight, y, sample_weight)
-    return prepare_data(spec, open_rows_of(estimator, X, y, sample_weight))
+    data = prepare_data(spec, open_rows_of(estimator, X, y, sample_weight))
+    if data.targets.classes is not None:
+        check_class_weight(spec.class_weight, data.targets.classes)
+    return data
 
 
 def open_rows_of(estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Rows:

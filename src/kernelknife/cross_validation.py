@@ -34,7 +34,7 @@ from kernelknife._base import (
 from kernelknife._engine import Model, Setup
 from kernelknife._engine.data import find_groups, refuse_lazy_rows
 from kernelknife._engine.data.arrays import ArrayRows
-from kernelknife._engine.data.opening import check_sample_weight
+from kernelknife._engine.data.opening import check_class_weight, check_sample_weight
 from kernelknife._engine.search import Start
 from kernelknife._engine.solvers import Solution
 from kernelknife._tuning.candidates import (
@@ -538,6 +538,7 @@ class KnifeClassifierCV(ClassifierMixin, _BaseKnifeCV):
 
     def _class_codes(self, y):
         self.classes_, codes = np.unique(y, return_inverse=True)
+        check_class_weight(self.class_weight, self.classes_)
         return codes
 
     def decision_function(self, X):
