@@ -23,9 +23,10 @@ SVC_TOL = 1e-8
 # Relative duality gap beyond which a model is not called converged, and the one beyond which a
 # second method is tried.
 INACCURATE_GAP, SECOND_TRY_GAP = 1e-4, 1e-6
-# Width of the Huberized hinge whose model is the second method: its rows on the corner are those
-# of the hinge.
-NARROW = 1e-4
+# Widths of Huberized hinges, each solved from the one before. The models of the narrow ones are the
+# second method: their rows on the corner are those of the hinge. With a tiny alpha the narrowest
+# one may be out of reach of rounding, so of two that have it the better one counts.
+WIDTHS, NARROW = (1.0, 1e-2, 1e-3, 1e-4), 1e-3
 POLISHING_ROUNDS = 20  # of finding which rows lie on the margin; two or three are the rule
 AT_BOUND = 1e-7  # share of its bound within which a coefficient counts as at it
 
@@ -39,11 +40,8 @@ def refit_hinge(
         data = K, y, sample_weight, alpha
         best = _polished(*data, *_by_svc(*data))
         if _gap(*data, *best) > SECOND_TRY_GAP * _primal(*data, *best):
-            second = _by_newton(*data)
-            if second is not None:
-                best = min(
-                    best, _polished(*data, *second), key=lambda found: _primal(*data, *found)
-                )
+            tried = [best, *(_polished(*data, *found) for found in _by_newton(*data))]
+            best = min(tried, key=lambda found: _primal(*data, *found))
         C[:, q], b[0, q] = best
     return C, b
 
@@ -82,18 +80,20 @@ def _by_svc(K: np.ndarray, y: np.ndarray, s: np.ndarray, alpha: float) -> tuple[
 
 def _by_newton(
     K: np.ndarray, y: np.ndarray, s: np.ndarray, alpha: float
-) -> tuple[np.ndarray, float] | None:
-    """Return the model of a narrow Huberized hinge, None where the kernel forbids it."""
-    scores = None
-    try:
-        for width in (1.0, 1e-2, NARROW):
-            risk = HuberizedHinge(width).bind(y[:, None], s, 1)
-            ones = np.ones((len(y), 1))
+) -> list[tuple[np.ndarray, float]]:
+    """Return the models of narrow Huberized hinges, none where the kernel forbids it."""
+    scores, found = None, []
+    ones = np.ones((len(y), 1))
+    for width in WIDTHS:
+        risk = HuberizedHinge(width).bind(y[:, None], s, 1)
+        try:
             fit = solve_columns(DenseMatrix(K), risk, 1, alpha, ones, scores=scores)
-            scores = fit.F
-    except IndefiniteKernelError:
-        return None
-    return fit.C[:, 0], float(fit.b[0, 0])
+        except IndefiniteKernelError:
+            break
+        scores = fit.F
+        if width <= NARROW:
+            found.append((fit.C[:, 0], float(fit.b[0, 0])))
+    return found
 
 
 def _primal(
