@@ -17,6 +17,7 @@ from kernelknife import (
 )
 from kernelknife._engine.data import RowsError
 from kernelknife.kernels import RBF, Linear, Matern, Sigmoid
+from kernelknife.losses import LOSSES, Loss
 
 
 @pytest.fixture
@@ -226,3 +227,55 @@ def test_the_hinge_draws_nothing_from_the_global_generator(data):
     before = np.random.get_state()[1].copy()  # noqa: NPY002
     KnifeClassifier(loss="hinge", sparsity=1.0).fit(X, y > 0)
     assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
+
+
+class Poisson(Loss):
+    """What a textbook says of counts, without a word on standardization."""
+
+    curvature_bound = np.inf
+
+    def value(self, y, f):
+        return np.exp(f) - y * f
+
+    def gradient(self, y, f):
+        return np.exp(f) - y
+
+    def curvature(self, y, f):
+        return np.exp(f)
+
+
+class PoissonOfCounts(Poisson):
+    scale_target = False
+
+    def inverse_link(self, f):
+        return np.exp(f)
+
+
+class PoissonOfStandardized(Poisson):
+    scale_target = True
+
+
+@pytest.mark.parametrize("estimator", [KnifeRegressor, KnifeRegressorCV])
+def test_an_own_loss_of_counts_does_not_see_standardized_ones_unasked(estimator, rng):
+    X = rng.normal(size=(150, 4))
+    rate = np.exp(np.sin(2 * X[:, 0]))
+    y = rng.poisson(rate).astype(float)
+    with pytest.raises(ValueError, match="Set scale_target = False in the class"):
+        estimator(loss=Poisson()).fit(X, y)
+    if estimator is KnifeRegressorCV:
+        return
+    predicted = estimator(loss=PoissonOfCounts(), alpha=0.3).fit(X, y).predict(X)
+    assert predicted.min() > 0
+    assert abs(predicted.mean() - y.mean()) < 0.05, "the mean of the counts is that of the rates"
+    assert np.corrcoef(predicted, rate)[0, 1] > 0.5
+    estimator(loss=Poisson(), standardize=False, alpha=0.3).fit(X, y)
+    estimator(loss=PoissonOfStandardized(), alpha=0.3).fit(X, y)
+
+
+REGRESSION_LOSSES = sorted(name for name, loss in LOSSES.items() if loss.task == "regression")
+
+
+@pytest.mark.parametrize("name", REGRESSION_LOSSES)
+def test_no_loss_of_the_package_is_refused_for_its_targets(name, rng):
+    X = rng.normal(size=(40, 2))
+    KnifeRegressor(loss=name).fit(X, np.abs(X[:, 0]) + 1.0)
