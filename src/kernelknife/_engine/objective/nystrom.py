@@ -52,7 +52,8 @@ from kernelknife.losses import Loss
 __all__ = ["NystromProblem", "NystromState"]
 
 # A ridge on the coefficients, relative to the diagonal of K' H K: about what rounding takes from
-# it. It is part of the objective and the same at all weights, so that gradients are exact.
+# it. It is part of the objective and the same at all weights, so that gradients are exact;
+# docs/guide/method.md states it, and benchmarks/audit.py compares both.
 RIDGE = 1e-11
 NULL_ROWS = 10_000  # rows that the objective of a constant is measured on, which is only a scale
 # Most weights for which the exact Hessian is computed: it takes one more pass over the rows, and
