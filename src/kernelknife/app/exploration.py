@@ -434,7 +434,7 @@ def relate_tables(
     # Rows that are incomplete in one table are left out of both.
     kept = np.intersect1d(parts[0][1], parts[1][1])
     _check_rows(len(kept))
-    notes = [*notes, *_shared_columns(*(features for features, _, _ in parts))]
+    notes = (*notes, *_shared_columns(*(features for features, _, _ in parts)))
     encoders = [TableEncoder(impute=impute) for _ in parts]
     tables = [
         encoder.fit_transform(features)[np.isin(rows, kept)]
