@@ -32,6 +32,7 @@ def audit():
 # may be near a descent. One test, so that parallel workers do not fit everything twice.
 LIMITS = {
     "objective": 0.0,
+    "ridge": 0.0,
     "empty": 0.0,
     "history": 0.0,
     "silent": 0.0,

@@ -16,7 +16,8 @@ from kernelknife import (
     knife_path,
 )
 from kernelknife._engine.data import RowsError
-from kernelknife.kernels import RBF, Linear, Sigmoid
+from kernelknife.kernels import RBF, Linear, Matern, Sigmoid
+from kernelknife.losses import LOSSES, Loss
 
 
 @pytest.fixture
@@ -183,3 +184,98 @@ def test_a_path_says_whose_objective_it_is(data):
     smooth = knife_path(X, y > 0, loss="huberized_hinge", sparsities=[1.0])
     assert_allclose(path.objective, smooth.objective)
     assert "smooth loss that finds the weights" in type(path).__doc__
+
+
+@pytest.mark.parametrize(
+    "kernel", ["rbf", "joint", "laplace", "matern", Matern(1.5), "rational_quadratic", "anova"]
+)
+def test_rows_far_from_all_others_have_finite_predictions(kernel, data):
+    X, y = data
+    model = KnifeRegressor(kernel, sparsity=1.0).fit(X, y)
+    far = np.repeat(X[:1], 6, axis=0)
+    far[:, 1] = [1e100, 1e154, 1e200, 1e307, 1.7e308, -1.7e308]
+    predicted = model.predict(far)
+    assert np.isfinite(predicted).all()
+    if kernel not in ("joint", "anova"):  # which stay at their last value
+        # Far from all rows nothing but the intercept is left.
+        level = model.intercept_[0] * y.std() + y.mean()
+        assert_allclose(predicted, level, rtol=1e-6)
+
+
+def test_predictions_that_overflow_are_refused(data):
+    X, y = data
+    model = KnifeRegressor("polynomial", sparsity=1.0).fit(pd.DataFrame(X, columns=list("abcd")), y)
+    far = pd.DataFrame(X[:3], columns=list("abcd"))
+    far.loc[1, "b"] = 1e200
+    with pytest.raises(ValueError, match=r"A prediction overflows: column 'b' holds 1e\+200"):
+        model.predict(far)
+    assert np.isfinite(model.predict(far.assign(b=1e10))).all()
+
+
+@pytest.mark.parametrize("estimator", [KnifeClassifier, KnifeClassifierCV])
+def test_weights_of_classes_that_do_not_exist_are_refused(estimator, data):
+    X, y = data
+    labels = np.where(y > 0, "up", "down")
+    model = estimator(class_weight={"up": 2.0, "down": 1.0, "upp": 3.0})
+    with pytest.raises(ValueError, match=r"classes that y does not have: \['upp'\]"):
+        model.fit(X, labels)
+
+
+def test_the_hinge_draws_nothing_from_the_global_generator(data):
+    X, y = data
+    np.random.seed(5)  # noqa: NPY002 - the generator in question
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    KnifeClassifier(loss="hinge", sparsity=1.0).fit(X, y > 0)
+    assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
+
+
+class Poisson(Loss):
+    """What a textbook says of counts, without a word on standardization."""
+
+    curvature_bound = np.inf
+
+    def value(self, y, f):
+        return np.exp(f) - y * f
+
+    def gradient(self, y, f):
+        return np.exp(f) - y
+
+    def curvature(self, y, f):
+        return np.exp(f)
+
+
+class PoissonOfCounts(Poisson):
+    scale_target = False
+
+    def inverse_link(self, f):
+        return np.exp(f)
+
+
+class PoissonOfStandardized(Poisson):
+    scale_target = True
+
+
+@pytest.mark.parametrize("estimator", [KnifeRegressor, KnifeRegressorCV])
+def test_an_own_loss_of_counts_does_not_see_standardized_ones_unasked(estimator, rng):
+    X = rng.normal(size=(150, 4))
+    rate = np.exp(np.sin(2 * X[:, 0]))
+    y = rng.poisson(rate).astype(float)
+    with pytest.raises(ValueError, match="Set scale_target = False in the class"):
+        estimator(loss=Poisson()).fit(X, y)
+    if estimator is KnifeRegressorCV:
+        return
+    predicted = estimator(loss=PoissonOfCounts(), alpha=0.3).fit(X, y).predict(X)
+    assert predicted.min() > 0
+    assert abs(predicted.mean() - y.mean()) < 0.05, "the mean of the counts is that of the rates"
+    assert np.corrcoef(predicted, rate)[0, 1] > 0.5
+    estimator(loss=Poisson(), standardize=False, alpha=0.3).fit(X, y)
+    estimator(loss=PoissonOfStandardized(), alpha=0.3).fit(X, y)
+
+
+REGRESSION_LOSSES = sorted(name for name, loss in LOSSES.items() if loss.task == "regression")
+
+
+@pytest.mark.parametrize("name", REGRESSION_LOSSES)
+def test_no_loss_of_the_package_is_refused_for_its_targets(name, rng):
+    X = rng.normal(size=(40, 2))
+    KnifeRegressor(loss=name).fit(X, np.abs(X[:, 0]) + 1.0)

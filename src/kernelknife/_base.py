@@ -32,7 +32,11 @@ from kernelknife._engine.data import (
     open_rows_to_predict,
 )
 from kernelknife._engine.data.dask import is_dask
-from kernelknife._engine.data.opening import check_sample_weight, weigh_classes
+from kernelknife._engine.data.opening import (
+    check_class_weight,
+    check_sample_weight,
+    weigh_classes,
+)
 from kernelknife._engine.data.survival import check_survival, survival_columns
 from kernelknife._engine.data.targets import stack_offset
 from kernelknife._engine.objective import share_explained
@@ -91,7 +95,10 @@ def open_data(
     if offset is not None:
         y = stack_offset(_numbers(y), offset)
     spec = choose_columns(spec, X)
-    return prepare_data(spec, open_rows_of(estimator, X, y, sample_weight))
+    data = prepare_data(spec, open_rows_of(estimator, X, y, sample_weight))
+    if data.targets.classes is not None:
+        check_class_weight(spec.class_weight, data.targets.classes)
+    return data
 
 
 def choose_columns(spec: FitSpec, X: Any) -> FitSpec:

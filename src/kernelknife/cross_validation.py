@@ -36,7 +36,7 @@ from kernelknife._base import (
 from kernelknife._engine import FitSpec
 from kernelknife._engine.data import find_groups, refuse_lazy_rows
 from kernelknife._engine.data.arrays import ArrayRows
-from kernelknife._engine.data.opening import check_sample_weight
+from kernelknife._engine.data.opening import check_class_weight, check_sample_weight
 from kernelknife._fold_models import IntervalPrediction, find_again, renumbered, scored_candidate
 from kernelknife._tuning.candidates import EQUAL, RELAXED, SearchSpec
 from kernelknife._tuning.folds import Scoring, SearchData
@@ -630,6 +630,7 @@ KnifeRegressorCV
             self.classes_ = np.arange(y.shape[1])
             return None
         self.classes_, codes = np.unique(y, return_inverse=True)
+        check_class_weight(self.class_weight, self.classes_)
         return codes
 
     def decision_function(self, X):

@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 
 from kernelknife._engine.data import Columns, Rows, TargetEncoder, TrainingData, check_finite
+from kernelknife._engine.data.columns import LARGEST_RAW_VALUE
 from kernelknife._engine.effects import EffectMoments, measure_effects
 from kernelknife._engine.objective import Problem
 from kernelknife._engine.solvers import Solution
@@ -141,12 +142,29 @@ class Model:
                 raise ValueError("Input X contains infinity: replace it, or make it NaN.")
             if self.columns.refuses_gaps and bool(xp.any(xp.isnan(X))):
                 raise ValueError("Input X contains NaN. Drop or impute them first.")
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = self._scores(X)
+        if isinstance(scores, np.ndarray) and not np.isfinite(scores).all():
+            row = np.flatnonzero(~np.isfinite(scores).all(axis=1))[0]
+            far = np.nanargmax(np.abs(X[row, self.columns.index] / self.columns.scale))
+            column = self.columns.index[far]
+            name = column if names is None else repr(str(names[column]))
+            raise ValueError(
+                f"A prediction overflows: column {name} holds {X[row, column]:g}, too far from its "
+                "values in the training rows. Correct it, or leave its row out."
+            )
+        return after(scores)
+
+    def _scores(self, X: Array) -> Array:
         Z = self.columns.take(X)
+        if self.kernel.translation_invariant and isinstance(Z, np.ndarray):
+            # So far away a row is far from all others, and its squared distances do not overflow.
+            Z = np.clip(Z, -LARGEST_RAW_VALUE, LARGEST_RAW_VALUE)
         K = self.kernel(Z, like(self.vectors, Z), like(self.v, Z))
         scores = K @ like(self.coef, K) + like(self.intercept, K)
         if self.adjusted is not None:
             scores = scores + self.adjusted.take(X) @ like(self.adjusted_coef, K)
-        return after(scores)
+        return scores
 
 
 def _same(scores: Array) -> Array:

@@ -325,6 +325,11 @@ def explore_table(
         left_out = replace(options, drop=(*options.drop, *roles))
     features, rows, notes = make_features(frame, left_out)
     _check_rows(len(rows))
+    if features.shape[1] < 2:
+        raise TableError(
+            f"Only one column is left to explore ({features.columns[0]}), which has no other to "
+            "share a component with."
+        )
     encoder = TableEncoder(impute=impute)
     X = encoder.fit_transform(features)
     model = KnifePCA(
@@ -434,6 +439,7 @@ def relate_tables(
     # Rows that are incomplete in one table are left out of both.
     kept = np.intersect1d(parts[0][1], parts[1][1])
     _check_rows(len(kept))
+    notes = (*notes, *_shared_columns(*(features for features, _, _ in parts)))
     encoders = [TableEncoder(impute=impute) for _ in parts]
     tables = [
         encoder.fit_transform(features)[np.isin(rows, kept)]
@@ -468,6 +474,22 @@ def relate_tables(
         settings=options,
         seconds=time.perf_counter() - begin,
     )
+
+
+def _shared_columns(left: Any, right: Any) -> list[str]:
+    """Return a note on columns with the same values in both tables; the same tables are refused."""
+    copies = [name for name in left if name in right and left[name].equals(right[name])]
+    if not copies:
+        return []
+    if len(copies) == left.shape[1] == right.shape[1]:
+        raise TableError(
+            "Both tables hold the same columns with the same values, so that each goes together "
+            "with itself. Give two different tables, or explore one of them on its own."
+        )
+    return [
+        f"{listing(copies)}: the same values in both tables, so that going together says nothing "
+        "there; leave them out of one of the tables"
+    ]
 
 
 def _component_frequencies(

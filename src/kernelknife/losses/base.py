@@ -37,7 +37,8 @@ class Loss(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no typ
         relation accuracies and penalties are measured, must not depend on what a formula leaves
         out.
     scale_target : bool
-        Whether numbers may be standardized before the loss sees them. Counts, say, may not.
+        Whether numbers may be standardized before the loss sees them. Counts, say, may not. A loss
+        that is no function of ``y - f`` has to say so, True or False, or is refused.
     curvature_bound : float
         An upper bound of the second derivative; infinity where there is none.
     constant_curvature : bool

@@ -48,3 +48,11 @@ def test_a_name_that_is_not_there(call, heaps):
     code, _, err = call("explore", heaps, "--color", "heap")
     assert code == 2
     assert "did you mean '<heap>'" in err
+
+
+def test_one_column_shares_no_component(call, tmp_path):
+    path = tmp_path / "one.csv"
+    path.write_text("a\n" + "\n".join(map(str, range(1, 41))) + "\n")
+    code, out, err = call("explore", path)
+    assert (code, out) == (2, "")
+    assert "Only one column is left to explore (a)" in err

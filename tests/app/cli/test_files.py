@@ -62,3 +62,42 @@ def test_a_run_that_is_killed_while_it_writes_leaves_the_old_file(table, tmp_pat
         assert process.stdout.readline() == "about to replace\n"
         process.kill()
     assert page.read_text() == "the old report"
+
+
+@pytest.mark.parametrize(
+    ("options", "advice"),
+    [
+        (("--report", "r.pdf"), "a report is one HTML file, such as report.html"),
+        (("--save", "m.pkl"), "name it model.kk, say"),
+    ],
+)
+def test_endings_of_formats_that_are_not_written_are_refused_before_the_work(
+    call, table, tmp_path, monkeypatch, options, advice
+):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = call("select", table, "-t", "y", *QUICK, *options)
+    assert (code, out) == (2, "")
+    assert advice in err
+    assert not (tmp_path / options[1]).exists()
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("data.json", "data.json is JSON, by its ending: save the table as CSV"),
+        ("http://example.org/a.csv", "is an address: download the file first"),
+    ],
+)
+def test_sources_that_are_not_read_are_named(call, tmp_path, monkeypatch, source, words):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data.json").write_text('[{"a": 1, "y": 2}]')
+    code, _, err = call("select", source, "-t", "y")
+    assert code == 2
+    assert words in err
+    assert source in err
+
+
+def test_names_joined_by_a_comma_are_told_apart(call, table):
+    code, _, err = call("select", table, "-t", "y", "--drop", "x0,x1")
+    assert code == 2
+    assert "There is no column 'x0,x1', but there are x0, x1: name each on its own." in err

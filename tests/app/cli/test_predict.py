@@ -137,3 +137,28 @@ def test_models_of_an_earlier_format_are_refused_in_one_sentence(call, kinds, tm
         f"kernelknife: {model} was saved by an earlier state of kernelknife, whose models this one "
         "does not read. Save the model again with `kernelknife select --save`.\n",
     )
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".csv"])
+def test_an_identifier_of_the_name_of_a_prediction_is_refused(call, kinds, tmp_path, ending):
+    model, new = tmp_path / "m.kk", tmp_path / "new.csv"
+    call("select", kinds, "-t", "kind", *QUICK, "--drop", "when", "--save", model)
+    pd.read_csv(kinds).assign(**{"predicted kind": "up"}).to_csv(new, index=False)
+    answer = tmp_path / f"p{ending}"
+    code, _, err = call("predict", model, new, "--id", "predicted kind", "-o", answer)
+    assert code == 2
+    assert "'predicted kind' is repeated by --id and is the name of a column of predictions" in err
+    assert not answer.exists()
+
+
+def test_texts_that_a_spreadsheet_would_run_are_noted_and_kept(call, kinds, tmp_path):
+    model, new, answer = tmp_path / "m.kk", tmp_path / "new.csv", tmp_path / "p.csv"
+    call("select", kinds, "-t", "kind", *QUICK, "--drop", "when", "--save", model)
+    frame = pd.read_csv(kinds).assign(name=["=1+1", "-5", *["x"] * 58])
+    frame.to_csv(new, index=False)
+    code, _, err = call("predict", model, new, "--id", "name", "-o", answer)
+    assert code == 0
+    assert "a spreadsheet would run '=1+1' as a formula" in err
+    assert pd.read_csv(answer)["name"].tolist() == frame["name"].tolist()
+    _, _, err = call("predict", model, kinds, "--id", "when", "-o", answer)
+    assert "formula" not in err

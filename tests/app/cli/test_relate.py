@@ -52,3 +52,15 @@ def test_what_cannot_be_related(call, pair):
     code, _, err = call("relate", *pair)
     assert code == 2
     assert "120 rows and the second 50" in err
+
+
+def test_a_table_is_not_related_to_itself(call, table, tmp_path):
+    code, out, err = call("relate", table, table)
+    assert (code, out) == (2, "")
+    assert "each goes together with itself" in err
+    other = tmp_path / "other.csv"
+    frame = pd.read_csv(table)
+    rng = np.random.default_rng(0)
+    pd.DataFrame({"x0": frame["x0"], "z": rng.normal(size=len(frame))}).to_csv(other, index=False)
+    _, _, err = call("relate", table, other, "--drop", "kind")
+    assert "x0: the same values in both tables" in err

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from kernelknife.app.cli._select import print_selection
 from kernelknife.app.report import build_report
@@ -210,3 +211,17 @@ def test_a_quick_search_at_noise_ends_with_status_one(call, tmp_path):
     frame.to_csv(path, index=False)
     code, _, _ = call("select", path, "-t", "y", "--quick")
     assert code == 1
+
+
+@pytest.mark.parametrize(
+    ("target", "options", "advice"),
+    [
+        ("kind", ("--loss", "hinge"), "Fit all rows with --centers 0, or use --loss squared_hinge"),
+        ("y", ("--kernel", "sigmoid"), "Fit all rows with --centers 0, or choose another kernel"),
+    ],
+)
+def test_centers_that_a_loss_or_a_kernel_cannot_have(call, table, target, options, advice):
+    code, out, err = call("select", table, "-t", target, "--centers", 10, *options)
+    assert (code, out) == (2, "")
+    assert advice in err
+    assert "n_centers" not in err

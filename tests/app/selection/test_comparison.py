@@ -179,3 +179,18 @@ def test_a_loss_with_a_score_of_its_own_is_the_measure_of_every_model(loss):
     assert selection.baseline_error.mean == pytest.approx(np.mean(errors))
     assert selection.error.mean < selection.full_error.mean < selection.baseline_error.mean
     assert selection.full_model_in_words.startswith("the model of the same kernel")
+
+
+@pytest.mark.parametrize("scale", [1e200, 1e-200])
+def test_columns_of_extreme_scale_are_compared_as_others_are(scale):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = X[:, 0] + 0.1 * rng.normal(size=60)
+    unit = 2.0 ** np.round(np.log2(scale))  # a power of two, so that nothing is rounded
+    errors = []
+    for factor in (1.0, unit):
+        frame = pd.DataFrame(X * factor, columns=list("abc")).assign(y=y)
+        selection = select_features(frame, "y", kernel="rbf", alpha=0.3, folds=3, n_jobs=1)
+        errors.append(selection.full_error.mean)
+    assert errors[1] == pytest.approx(errors[0], rel=1e-9)
+    assert errors[1] < 0.5 * y.var(), "the columns are not taken for constants"

@@ -86,3 +86,22 @@ def test_identifiers_are_recognized():
     data = pd.DataFrame({"name": [f"p{i}" for i in range(60)], "y": [0, 1] * 30, "x": range(60)})
     with pytest.raises(TableError, match=r'60 different texts .*drop=\["name"\].*group="name"'):
         make(data, "y")
+
+
+def test_codes_of_which_half_look_like_numbers_are_not_advised_to_be_missing():
+    codes = ["250", "401.9", "V27", "E11", "428"] * 12
+    with pytest.raises(TableError, match=r"holds numbers and 24 other texts \(V27, E11\)") as told:
+        make(pd.DataFrame({"icd": codes, "y": np.arange(60) % 7 * 1.5}), "y")
+    assert "missing" not in str(told.value)
+    assert "egin every code with a letter" in str(told.value)
+    lettered = pd.DataFrame({"icd": [f"c{code}" for code in codes], "y": np.arange(60) % 7 * 1.5})
+    assert list(make(lettered, "y").features) == ["icd"]
+
+
+def test_a_word_among_numbers_may_be_a_missing_value():
+    with pytest.raises(TableError, match=r'missing=\["unknown"\]'):
+        make(pd.DataFrame({"x": [*"12345", "unknown"], "y": range(6)}), "y")
+
+
+def test_one_column_of_numbers_is_no_columns():
+    assert "1 column of numbers" in make(frame(), "y").notes

@@ -1,7 +1,7 @@
 """The one place that inspects what a user passed as ``X`` and chooses the kind of rows."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from kernelknife._engine.data.rows import Rows, check_weights
 from kernelknife._utils.arrays import is_foreign, to_host
 
 __all__ = [
+    "check_class_weight",
     "check_sample_weight",
     "open_rows",
     "open_rows_to_predict",
@@ -127,6 +128,18 @@ def check_sample_weight(sample_weight: Any, n: int) -> np.ndarray:
         raise ValueError(f"sample_weight must have shape ({n},), one per row, got {s.shape}.")
     check_weights(s)
     return s
+
+
+def check_class_weight(class_weight: Any, classes: np.ndarray) -> None:
+    """Raise where a class that has a weight is not among the classes of the target."""
+    if not isinstance(class_weight, Mapping):
+        return
+    absent = [label for label in class_weight if not np.any(classes == label)]
+    if absent:
+        raise ValueError(
+            f"class_weight has weights for classes that y does not have: {absent}. Its classes are "
+            f"{classes.tolist()}."
+        )
 
 
 def weigh_classes(class_weight: Any, y: Any, sample_weight: Any) -> Any:

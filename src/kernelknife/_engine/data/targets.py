@@ -22,6 +22,8 @@ __all__ = [
     "stack_offset",
 ]
 
+# Targets and scores at which a loss is compared with itself.
+SHIFT_PROBES = np.array([0.0, 1.0, 2.0, 3.0]), np.array([0.3, -0.4, 1.7, 3.0])
 NORMAL_MAD = 1.4826  # a normal distribution's deviation over its median absolute deviation
 
 
@@ -163,8 +165,11 @@ def _make_encoder(
         y, offsets = split_offset(y)
         if not np.isfinite(offsets).all():
             raise RowsError("The offset has missing or infinite values.")
-    measure = TARGETS[loss.target or TARGET_OF_TASK[loss.task]]
-    encoder = measure(y, s, standardize and loss.scale_target, loss.robust)
+    kind = loss.target or TARGET_OF_TASK[loss.task]
+    standardize = standardize and loss.scale_target
+    if standardize and kind == "numbers":
+        _check_shift(loss)
+    encoder = TARGETS[kind](y, s, standardize, loss.robust)
     if encoder.classes is None:
         loss.check_target(np.asarray(y, dtype=float))
         encoder = _one_per_level(encoder, loss)
@@ -183,6 +188,29 @@ def _one_per_level(encoder: TargetEncoder, loss: Loss) -> TargetEncoder:
         )
     center, scale = (np.repeat(part, loss.n_levels) for part in (encoder.center, encoder.scale))
     return replace(encoder, center=center, scale=scale, squeeze=False)
+
+
+def _check_shift(loss: Loss) -> None:
+    """Raise where standardized targets would change what a loss means, unless it says they may.
+
+    A loss of the difference of target and score is the same after a shift of both; that of counts
+    is not.
+    """
+    classes = type(loss).__mro__
+    own = classes[: classes.index(Loss)]
+    if loss.couples_rows or any("scale_target" in vars(one) for one in own):
+        return
+    y, f, shift = *SHIFT_PROBES, 1.5
+    with np.errstate(all="ignore"):
+        here, there = loss.value(y, f), loss.value(y + shift, f + shift)
+    if not np.allclose(here, there, rtol=1e-6, atol=1e-9):
+        name = type(loss).__name__
+        raise ValueError(
+            f"{name} is no function of the difference of target and score, so that it means "
+            "something else for standardized targets. Set scale_target = False in the class if it "
+            "needs the targets as they are, as a loss of counts does, or scale_target = True if it "
+            "is meant for standardized ones."
+        )
 
 
 def _encoder_of_classes(

@@ -52,7 +52,8 @@ from kernelknife.losses import Loss
 __all__ = ["NystromProblem", "NystromState"]
 
 # A ridge on the coefficients, relative to the diagonal of K' H K: about what rounding takes from
-# it. It is part of the objective and the same at all weights, so that gradients are exact.
+# it. It is part of the objective and the same at all weights, so that gradients are exact;
+# docs/guide/method.md states it, and benchmarks/audit.py compares both.
 RIDGE = 1e-11
 # Residual of the coefficients within which a model of a corner that has become a narrow parabola is
 # called accurate.

@@ -5,6 +5,7 @@ from kernelknife._utils.messages import number
 from kernelknife.app.cli.console import (
     Failure,
     busy,
+    check_ending,
     check_outputs,
     out,
     print_json,
@@ -36,6 +37,7 @@ def explore(data, options, reading, *, report, scores, json):
         Whether to print JSON instead of a table.
     """
     check_outputs(report, scores, inputs=[data])
+    check_ending(report, "report")
     texts = () if options.group is None else (options.group,)
     frame = read_table(data, **vars(reading), texts=texts, keys=options.ids)
     with busy("looking for components"):
@@ -112,6 +114,7 @@ def relate(left, right, options, reading, *, report, json):
     if left == right == "-":
         raise Failure("Only one of both tables can come from standard input.")
     check_outputs(report, inputs=[left, right])
+    check_ending(report, "report")
     texts = [name for name in (options.on, options.group) if name is not None]
     frames = [read_table(data, **vars(reading), texts=texts) for data in (left, right)]
     with busy("relating the tables"):

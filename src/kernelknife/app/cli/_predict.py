@@ -8,6 +8,7 @@ from kernelknife._utils.files import write_file
 from kernelknife.app.cli.console import check_outputs, print_note, print_places, warned, writing
 from kernelknife.app.storage import load_model
 from kernelknife.app.tables import (
+    TableError,
     check_column,
     check_format,
     expand_dates,
@@ -18,8 +19,11 @@ from kernelknife.app.tables import (
     table_bytes,
     unseen_levels,
 )
+from kernelknife.app.tables.columns import as_texts, text_columns
 
 __all__ = ["predict"]
+
+FORMULA_MARKS = ("=", "+", "-", "@", "\t", "\r")  # with which a spreadsheet's formulas begin
 
 
 def predict(model, data, reading, *, ids, output):
@@ -55,10 +59,16 @@ def predict(model, data, reading, *, ids, output):
     notes = [note for find in finders for note in find(encoder, numbers, selected)]
     for note in [*reading_notes(frame), *notes]:
         print_note(note)
-    result = frame[list(ids)].copy()
+    result = frame[list(dict.fromkeys(ids))].copy()
     for name, values in columns.items():
-        # A column that is repeated beside the predictions may have the same name.
-        result.insert(result.shape[1], name, values, allow_duplicates=True)
+        if name in result.columns:
+            raise TableError(
+                f"{name!r} is repeated by --id and is the name of a column of predictions: rename "
+                f"it in {data}, or leave it out."
+            )
+        result.insert(result.shape[1], name, values)
+    for note in _spreadsheet_notes(result, output):
+        print_note(note)
     if output is None:
         sys.stdout.write(result.to_csv(index=False))
         return
@@ -66,6 +76,32 @@ def predict(model, data, reading, *, ids, output):
     with writing(output):
         write_file(output, content)
     print_places(Predictions=output)
+
+
+def _spreadsheet_notes(result, output):
+    """Return a note where a spreadsheet would run texts of a text file as formulas.
+
+    They are written as they are, because identifiers have to come back character for character.
+    """
+    if output is not None and output.suffix.lower() in (".xlsx", ".parquet"):
+        return []
+    texts = [text for name in text_columns(result) for text in as_texts(result[name])]
+    formulas = [text for text in texts if text.startswith(FORMULA_MARKS) and not _is_number(text)]
+    if not formulas:
+        return []
+    return [
+        f"a spreadsheet would run {formulas[0]!r} as a formula when it opens a text file "
+        f"({len(formulas)} such cells): write a workbook (-o predictions.xlsx), where texts stay "
+        "texts"
+    ]
+
+
+def _is_number(text):
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _predictions(fitted, X, target):

@@ -10,6 +10,7 @@ from kernelknife._utils.messages import number
 from kernelknife.app.cli.console import (
     Failure,
     as_line,
+    check_ending,
     check_outputs,
     out,
     print_json,
@@ -56,6 +57,8 @@ def select(data, options, reading, *, report, save, json, cluster):
         The exit status: 0 if there is a finding, else 1.
     """
     check_outputs(report, save, inputs=[data])
+    check_ending(report, "report")
+    check_ending(save, "model")
     with _on_cluster(cluster):
         frame = read_table(
             data,

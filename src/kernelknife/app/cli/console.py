@@ -7,6 +7,7 @@ or emoji (``:a:``), so both are switched off for everything that is printed.
 import contextlib
 import json
 import os
+import re
 import sys
 import warnings
 from contextlib import contextmanager, nullcontext
@@ -23,6 +24,7 @@ __all__ = [
     "Failure",
     "as_line",
     "busy",
+    "check_ending",
     "check_outputs",
     "errors",
     "out",
@@ -40,6 +42,21 @@ errors = Console(stderr=True, **PLAIN)
 
 # A control character in a name could break a line, or change the terminal: a space stands for it.
 SPACES = dict.fromkeys([*range(0x20), *range(0x7F, 0xA0)], " ")
+
+
+# Of a name that would fill the terminal the beginning and the end are shown.
+LONG_WORD, ELLIPSIS = re.compile(r"(\S{60})\S{240,}(\S{20})"), "\u2026"
+
+
+# Endings of formats that a report and a model do not have, and what they are instead.
+DOCUMENTS = frozenset({".pdf", ".docx", ".doc", ".odt", ".xlsx", ".csv", ".png", ".svg", ".json"})
+NOT_ITS_ENDINGS = {
+    "report": (DOCUMENTS, "a report is one HTML file, such as report.html"),
+    "model": (
+        DOCUMENTS | {".pkl", ".pickle", ".joblib", ".onnx", ".pt", ".h5", ".html"},
+        "a model has a format of its own, which predict reads: name it model.kk, say",
+    ),
+}
 
 
 class Failure(Exception):  # noqa: N818 - it ends a command and is no bug
@@ -76,7 +93,8 @@ def busy(what):
 
 def as_line(message):
     """Return a message or an error as one line, with the flags of the command in its hints."""
-    return spelled(message, in_command).translate(SPACES)
+    line = spelled(message, in_command).translate(SPACES)
+    return LONG_WORD.sub(rf"\1{ELLIPSIS}\2", line)
 
 
 def print_note(message, before=""):
@@ -117,7 +135,7 @@ def print_table(header, rows, numeric=()):
         # A name that is longer than the terminal is wide continues on the next line.
         table.add_column(heading, justify="right" if i in numeric else "left", overflow="fold")
     for line in lines[1:]:
-        table.add_row(*line)
+        table.add_row(*map(as_line, line))
     # rich's soft wrap would cut long cells in a table.
     out.print(table, soft_wrap=False)
 
@@ -156,6 +174,19 @@ def check_outputs(*paths, inputs=()):
         taken.append((path, "holds another result of this command"))
 
 
+def check_ending(path, kind):
+    """Raise where the ending of a file to be written names a format that it will not have.
+
+    Parameters
+    ----------
+    path : path or None
+    kind : {"report", "model"}
+    """
+    endings, what = NOT_ITS_ENDINGS[kind]
+    if path is not None and os.path.splitext(path)[1].lower() in endings:
+        raise Failure(f"{path} has the ending of another format: {what}.")
+
+
 def print_places(**paths):
     """Print where each kind of result was written; None is skipped.
 
@@ -163,7 +194,8 @@ def print_places(**paths):
     """
     for kind, path in paths.items():
         if path is not None:
-            print_note(f"{kind}: {path if is_stream(path) else os.path.realpath(path)}")
+            place = str(path) if is_stream(path) else os.path.realpath(path)
+            errors.print(f"{kind}: {place.translate(SPACES)}")
 
 
 def _same_file(path, other):

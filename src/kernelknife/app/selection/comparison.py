@@ -64,6 +64,7 @@ NEAREST_KERNELS: tuple[tuple[type[Kernel], dict], ...] = (
     (Polynomial, {"kernel": "poly", "degree": 2, "coef0": 1.0}),
 )
 GAUSSIAN = {"kernel": "rbf"}
+LARGEST_EXPONENT = 300  # of two; the squares of larger numbers, or smaller ones, leave the range
 KERNEL_WORDS = {"linear": "linear", "poly": "quadratic", "rbf": "Gaussian"}
 
 
@@ -334,6 +335,7 @@ def compare_models(search, X, y, *, task, adjusted, n_jobs) -> tuple[np.ndarray,
         Columns that are adjusted for; the baseline is then their model.
     n_jobs : int or None
     """
+    X = _in_range(X)
     n_centers = plan_search(SearchSpec.from_estimator(search), len(X)).n_centers
     kernel, loss = _nearest(search.kernel_), _loss_with_score(search)
     models = [
@@ -354,6 +356,15 @@ def compare_models(search, X, y, *, task, adjusted, n_jobs) -> tuple[np.ndarray,
     # The least mean over the folds suffers from selection bias, as that of the selection would.
     table = ScoreTable.of_scores(-np.transpose(errors))
     return baseline_errors, -nested_scores(table, search.splits_, "min"), name
+
+
+def _in_range(X):
+    """Return columns times powers of two, which is exact, where their squares leave the range.
+
+    scikit-learn's scaler would make infinities of them, or take them for constants.
+    """
+    exponents = np.frexp(np.fmax.reduce(np.abs(X), axis=0))[1]
+    return np.ldexp(X, np.where(np.abs(exponents) > LARGEST_EXPONENT, -exponents, 0))
 
 
 def _baseline(task, adjusted, loss=None):

@@ -24,6 +24,8 @@ from kernelknife._utils.threads import limited_blas
 from kernelknife.app.messages import Hint, Message
 from kernelknife.app.options import SearchOptions
 from kernelknife.app.tables import Table, TableError
+from kernelknife.kernels import KERNELS as REGISTRY
+from kernelknife.losses import Loss
 from kernelknife.survival import ESTIMATORS
 
 __all__ = [
@@ -31,6 +33,7 @@ __all__ = [
     "SUBSTITUTE_ROWS",
     "announce_search",
     "arguments_of_search",
+    "check_centers",
     "draw_quick_rows",
     "in_words",
     "split_held_out",
@@ -141,6 +144,27 @@ def arguments_of_search(options: SearchOptions) -> dict:
     if options.n_centers != "auto":
         arguments |= {"n_centers": options.n_centers or None, "search_rows": None}
     return arguments
+
+
+def check_centers(options: SearchOptions, loss: Loss | None) -> None:
+    """Raise where centers are asked for with a loss or a kernel that has no model on them."""
+    if options.n_centers in ("auto", 0, None):
+        return
+    kernels = options.kernel if isinstance(options.kernel, list | tuple) else [options.kernel]
+    indefinite = [one for one in kernels if getattr(REGISTRY.get(str(one), one), "indefinite", 0)]
+    if indefinite:
+        raise TableError(
+            f"The kernel {indefinite[0]} is not positive semi-definite, so that a model on centers "
+            "has no minimum.",
+            Hint("fit all rows with {}", {"n_centers": 0}),
+            Hint("choose another kernel, such as {}", {"kernel": "rbf"}),
+        )
+    if loss is not None and loss.surrogate is not None:
+        raise TableError(
+            f"The loss {options.loss} has no model on centers.",
+            Hint("fit all rows with {}", {"n_centers": 0}),
+            Hint("use {}, which is close to it", {"loss": "squared_hinge"}),
+        )
 
 
 def draw_quick_rows(y, n_columns, task, folds, random_state) -> np.ndarray:

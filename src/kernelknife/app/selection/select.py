@@ -42,6 +42,7 @@ from kernelknife.app.selection.planning import (
     SUBSTITUTE_ROWS,
     announce_search,
     arguments_of_search,
+    check_centers,
     draw_quick_rows,
     split_held_out,
 )
@@ -313,8 +314,8 @@ def _read_data(table: Table, options: SelectOptions) -> SelectionData:
     encoder = TableEncoder(impute=options.impute).fit(table.features.iloc[rows])
     if options.fdr is not None:
         check_knockoffs(encoder, options.group, table)
-    if options.loss is not None:
-        check_loss(options.loss, table.task)
+    loss = None if options.loss is None else check_loss(options.loss, table.task)
+    check_centers(options, loss)
     if options.class_weight is not None and table.task != "classification":
         kind = "a number" if table.task == "regression" else "a time"
         raise TableError(

@@ -25,6 +25,8 @@ WORDS_OF_A_SENTENCE = 4.0
 SHOWN_TEXT = 40  # letters of a text in a message
 # If at least this share of the texts in a column are numbers, the others are probably slips.
 SHARE_OF_NUMBERS = 0.5
+# If at least this share of those others have digits themselves, they are probably codes.
+SHARE_OF_CODES = 0.5
 PLAIN_NUMBER = r"[-+]?\d+(\.\d+)?"
 SIGNS = "[%\u20ac$\u00a3\u00a5]"  # of a percentage, euros, dollars, pounds, yen
 
@@ -138,7 +140,7 @@ def _check_text(name, frame):
         raise TableError(
             f"Column {name} holds numbers and {len(slips)} other "
             f"{'text' if len(slips) == 1 else 'texts'} ({listing(slips.unique())}).",
-            _read_with("if they stand for missing values, use {}", missing=[slips.iloc[0]]),
+            *_hints_at_slips(name, slips),
         )
     levels = texts.nunique()
     if levels > MOST_LEVELS and levels * ROWS_PER_LEVEL > len(texts):
@@ -162,6 +164,21 @@ def _check_text(name, frame):
         raise TableError(
             f"Column {name} has {levels} different texts in {len(column)} rows.", *hints
         )
+
+
+def _hints_at_slips(name, slips):
+    """Return what to do with texts among numbers: gaps, or codes of which some look like numbers.
+
+    Texts with a digit, such as the V27 of a diagnosis beside 250, are no words for a missing value.
+    """
+    if slips.str.contains(r"\d").mean() < SHARE_OF_CODES:
+        return (_read_with("if they stand for missing values, use {}", missing=[slips.iloc[0]]),)
+    return (
+        Hint("use {} if all of them are codes", {"levels": [name]}),
+        Hint("begin every code with a letter, so that none looks like a number"),
+        Hint("correct the texts if the column is a measurement"),
+        leave_out(name),
+    )
 
 
 def _check_hashable(name, column):
@@ -203,7 +220,8 @@ def check_number_marks(name, texts) -> None:
 def describe_kinds(frame) -> list[str]:
     """Return notes on how many columns hold numbers, and which hold texts."""
     texts = text_columns(frame)
-    notes = [f"{frame.shape[1] - len(texts)} columns of numbers"]
+    n_numbers = frame.shape[1] - len(texts)
+    notes = [f"{n_numbers} {'column' if n_numbers == 1 else 'columns'} of numbers"]
     if texts:
         notes.append(f"{len(texts)} of text, one weight each: {listing(texts)}")
     return notes

@@ -444,6 +444,11 @@ def check_column(name, columns) -> None:
     columns = list(columns)
     if name in columns:
         return
+    parts = [part.strip() for part in name.split(",")]
+    if len(parts) > 1 and all(part in columns for part in parts):
+        raise TableError(
+            f"There is no column {name!r}, but there are {listing(parts)}: name each on its own."
+        )
     word = name.casefold().strip()
     same = [column for column in columns if column.casefold().strip() == word]
     similar = difflib.get_close_matches(name, columns, MOST_SUGGESTED, LEAST_SIMILARITY)

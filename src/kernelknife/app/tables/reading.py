@@ -23,6 +23,15 @@ __all__ = [
 ]
 
 BINARY = (".parquet", ".feather")
+# Formats of tables that are not read, and their names.
+UNREAD = {
+    ".json": "JSON", ".jsonl": "JSON", ".ndjson": "JSON", ".ods": "an OpenDocument table",
+    ".sav": "an SPSS file", ".dta": "a Stata file", ".sas7bdat": "a SAS file",
+    ".rds": "a file of R", ".rdata": "a file of R", ".pkl": "a pickle", ".pickle": "a pickle",
+    ".h5": "an HDF5 file", ".h5ad": "an HDF5 file", ".db": "a database", ".sqlite": "a database",
+    ".npy": "an array of NumPy", ".npz": "an archive of NumPy", ".html": "a page", ".pdf": "a PDF",
+}  # fmt: skip
+ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)  # of a file elsewhere
 # How pandas and Dask name the column in which they save an index without a name.
 SAVED_INDEX = re.compile(r"__index_level_\d+__|__null_dask_index__")
 NEEDED = {".parquet": ("pyarrow", "pyarrow"), ".xlsx": ("openpyxl", "kernelknife[excel]")}
@@ -96,6 +105,7 @@ def read_table(
     )  # fmt: skip
     ending = Path(str(source)).suffix.lower()
     _check_marks(options)
+    _check_source(str(source), ending)
     if sheet is not None and ending not in WORKBOOKS:
         raise TableError(
             f"{source} has no sheets: a sheet can be chosen of an Excel workbook only."
@@ -129,6 +139,17 @@ def read_table(
     if note is not None:
         add_reading_note(frame, note)
     return frame
+
+
+def _check_source(source, ending):
+    """Raise where the source is an address, or a file of a format that is not read."""
+    if ADDRESS.match(source):
+        raise TableError(f"{source} is an address: download the file first, and name the copy.")
+    if ending in UNREAD:
+        raise TableError(
+            f"{source} is {UNREAD[ending]}, by its ending: save the table as CSV, Excel (.xlsx) or "
+            "Parquet, and name that file."
+        )
 
 
 def _check_marks(options):
