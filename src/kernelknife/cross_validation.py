@@ -161,17 +161,12 @@ class BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEst
 
     def _single_estimator(self, **changes: Any) -> Any:
         """Return the single estimator that a candidate is an instance of, not fitted."""
-        shared = set(self._single().get_params(deep=False)) & set(self.get_params(deep=False))
-        options = {name: getattr(self, name) for name in shared}
+        known = set(self._single().get_params(deep=False))
+        options = {name: getattr(self, name) for name in known & set(self.get_params(deep=False))}
         # The folds choose these.
-        options |= {
-            "relax": False,
-            "n_centers": None,
-            "n_jobs": None,
-            "probability": None,
-            **changes,
-        }
-        return self._single(**options)
+        decided = {"relax": False, "n_centers": None, "n_jobs": None, "probability": None}
+        options |= {name: value for name, value in decided.items() if name in known}
+        return self._single(**{**options, **changes})
 
     def _fit(self, X, y, sample_weight, groups, offset=None, exposure=None):
         spec = SearchSpec.from_estimator(self)
@@ -195,7 +190,7 @@ class BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEst
         with root_progress(self, "cv", None) as progress:
             result = search(spec, data, codes, groups, progress)
         self._set_fitted(result, spec.seed)
-        if learns_probabilities(self.probability, spec.fit):
+        if learns_probabilities(getattr(self, "probability", None), spec.fit):
             self._learn_probabilities(data, codes)
         self.path_.warn_not_converged()
         if not result.refit.result.converged and self.path_.converged.all():

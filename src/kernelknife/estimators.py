@@ -119,7 +119,7 @@ class BaseKnife(KernelPredictor, ABC):
     ) -> None:
         """Learn probabilities, where they are asked for and the loss has none."""
         self.__dict__.pop("probability_map_", None)  # of an earlier fit
-        if not learns_probabilities(self.probability, spec):
+        if not learns_probabilities(getattr(self, "probability", None), spec):
             return
         refuse_lazy_rows(X, "probability")
         table, index = data.rows.load()

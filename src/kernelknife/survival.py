@@ -12,6 +12,7 @@ from kernelknife._engine.data import Rows
 from kernelknife._engine.data.opening import refuse_rows_elsewhere
 from kernelknife._engine.data.survival import check_survival, survival_columns
 from kernelknife._engine.solvers import Solution
+from kernelknife._utils.versions import with_callbacks
 from kernelknife.estimators import BaseKnife, KnifeClassifier, KnifeRegressor
 from kernelknife.inspection.substitutes import Substitutes
 from kernelknife.losses import CoxLoss
@@ -243,11 +244,14 @@ class KnifeSurvival(SurvivalMethods, BaseKnife):
         which would be tied with each other.
     alpha : float, default=1.0
         Penalty on the squared norm of the log hazard.
-    sparsity, n_features_to_select, relax, learn_weights : as in KnifeRegressor
+    sparsity, n_permutations, level : as in KnifeRegressor
+        See :class:`KnifeRegressor`.
+    n_features_to_select, relax, learn_weights : as in KnifeRegressor
         See :class:`KnifeRegressor`.
     solver, start, n_starts : as in KnifeRegressor
         See :class:`KnifeRegressor`.
-    standardize, feature_groups, feature_costs : as in KnifeRegressor
+    standardize, missing, feature_groups, feature_costs, always_keep, adjust_for : as in \
+KnifeRegressor
         See :class:`KnifeRegressor`.
     n_centers, centers, refresh_centers, memory_budget : as in KnifeRegressor
         See :class:`KnifeRegressor`.
@@ -302,6 +306,8 @@ class KnifeSurvival(SurvivalMethods, BaseKnife):
         ties: str = "efron",
         alpha: float = 1.0,
         sparsity: float | str = 1.0,
+        n_permutations: int = 20,
+        level: float = 0.05,
         n_features_to_select: int | None = None,
         relax: bool = False,
         learn_weights: bool = True,
@@ -309,9 +315,12 @@ class KnifeSurvival(SurvivalMethods, BaseKnife):
         start: Any = "auto",
         n_starts: int = 0,
         standardize: bool = True,
+        missing: str = "indicator",
         feature_groups: Any = None,
         feature_costs: Any = None,
-        n_centers: int | None = None,
+        always_keep: Any = None,
+        adjust_for: Any = None,
+        n_centers: int | str | None = "auto",
         centers: Any = "kmeans++",
         refresh_centers: bool = False,
         memory_budget: float = 2**31,
@@ -324,6 +333,8 @@ class KnifeSurvival(SurvivalMethods, BaseKnife):
         self.ties = ties
         self.alpha = alpha
         self.sparsity = sparsity
+        self.n_permutations = n_permutations
+        self.level = level
         self.n_features_to_select = n_features_to_select
         self.relax = relax
         self.learn_weights = learn_weights
@@ -331,8 +342,11 @@ class KnifeSurvival(SurvivalMethods, BaseKnife):
         self.start = start
         self.n_starts = n_starts
         self.standardize = standardize
+        self.missing = missing
         self.feature_groups = feature_groups
         self.feature_costs = feature_costs
+        self.always_keep = always_keep
+        self.adjust_for = adjust_for
         self.n_centers = n_centers
         self.centers = centers
         self.refresh_centers = refresh_centers
@@ -347,6 +361,7 @@ class KnifeSurvival(SurvivalMethods, BaseKnife):
         """The partial likelihood, with the handling of ties that was asked for."""
         return CoxLoss(self.ties)
 
+    @with_callbacks
     def fit(
         self,
         X: Any,
@@ -385,7 +400,7 @@ class KnifeSurvival(SurvivalMethods, BaseKnife):
             The fitted estimator.
         """
         table = SurvivalTable.of(X, y, time=time, event=event, strata=strata, entry=entry)
-        super().fit(table.X, table.y, sample_weight)
+        self._fit(table.X, table.y, sample_weight)
         self._set_table(table)
         return self
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from kernelknife._engine.data.survival import check_survival
 from kernelknife._engine.policy import FOLDS, is_counted
+from kernelknife._utils.versions import with_callbacks
 from kernelknife.cross_validation import BaseKnifeCV
 from kernelknife.survival import KnifeSurvival, SurvivalMethods, SurvivalTable, without_columns
 
@@ -27,7 +28,7 @@ class KnifeSurvivalCV(SurvivalMethods, BaseKnifeCV):
         See :class:`KnifeRegressorCV`.
     ties : as in KnifeSurvival
         See :class:`KnifeSurvival`.
-    alphas, sparsities, n_features_to_select : as in KnifeRegressorCV
+    alphas, sparsities, n_permutations, level, n_features_to_select : as in KnifeRegressorCV
         See :class:`KnifeRegressorCV`.
     relax, include_all, rule : as in KnifeRegressorCV
         See :class:`KnifeRegressorCV`.
@@ -39,9 +40,9 @@ class KnifeSurvivalCV(SurvivalMethods, BaseKnifeCV):
         As in :class:`KnifeRegressorCV`, with as many events in every fold.
     nested : as in KnifeRegressorCV
         See :class:`KnifeRegressorCV`.
-    solver, start, n_starts, standardize : as in KnifeRegressor
+    solver, start, n_starts, standardize, missing : as in KnifeRegressor
         See :class:`KnifeRegressor`.
-    feature_groups, feature_costs : as in KnifeRegressor
+    feature_groups, feature_costs, always_keep, adjust_for : as in KnifeRegressor
         See :class:`KnifeRegressor`.
     n_centers, centers, memory_budget, search_rows : as in KnifeRegressorCV
         See :class:`KnifeRegressorCV`.
@@ -82,6 +83,8 @@ class KnifeSurvivalCV(SurvivalMethods, BaseKnifeCV):
         ties="efron",
         alphas=None,
         sparsities=25,
+        n_permutations=20,
+        level=0.05,
         n_features_to_select=None,
         relax="auto",
         include_all=True,
@@ -93,8 +96,11 @@ class KnifeSurvivalCV(SurvivalMethods, BaseKnifeCV):
         start="auto",
         n_starts=0,
         standardize=True,
+        missing="indicator",
         feature_groups=None,
         feature_costs=None,
+        always_keep=None,
+        adjust_for=None,
         n_centers="auto",
         centers="kmeans++",
         memory_budget=2**31,
@@ -108,6 +114,8 @@ class KnifeSurvivalCV(SurvivalMethods, BaseKnifeCV):
         self.ties = ties
         self.alphas = alphas
         self.sparsities = sparsities
+        self.n_permutations = n_permutations
+        self.level = level
         self.n_features_to_select = n_features_to_select
         self.relax = relax
         self.include_all = include_all
@@ -119,8 +127,11 @@ class KnifeSurvivalCV(SurvivalMethods, BaseKnifeCV):
         self.start = start
         self.n_starts = n_starts
         self.standardize = standardize
+        self.missing = missing
         self.feature_groups = feature_groups
         self.feature_costs = feature_costs
+        self.always_keep = always_keep
+        self.adjust_for = adjust_for
         self.n_centers = n_centers
         self.centers = centers
         self.memory_budget = memory_budget
@@ -132,6 +143,7 @@ class KnifeSurvivalCV(SurvivalMethods, BaseKnifeCV):
 
     loss = KnifeSurvival.loss
 
+    @with_callbacks
     def fit(
         self,
         X: Any,
@@ -162,7 +174,7 @@ class KnifeSurvivalCV(SurvivalMethods, BaseKnifeCV):
         """
         table = SurvivalTable.of(X, y, time=time, event=event, strata=strata, entry=entry)
         check_survival(table.y, np.ones(len(table.y)))
-        super().fit(table.X, table.y, sample_weight, groups)
+        self._fit(table.X, table.y, sample_weight, groups)
         self._set_table(table)
         return self
 
