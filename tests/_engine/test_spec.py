@@ -33,6 +33,9 @@ OTHERS = {
     "class_weight": "balanced",
     "feature_groups": {"a": [0, 1]},
     "feature_costs": [1.0, 2.0],
+    "missing": "mean",
+    "always_keep": [1],
+    "adjust_for": ["age"],
     "n_centers": 7,
     "centers": "uniform",
     "refresh_centers": True,
@@ -47,8 +50,10 @@ def spec_of(**parameters):
 
 def test_every_parameter_is_a_field_or_is_resolved_into_one():
     parameters = KnifeRegressor().get_params(deep=False)
-    # Whether there are offsets is known from the arguments of fit.
-    fields_of_parameters = FIELDS - {"offset", "adjust_for"}
+    # Whether there are offsets is known from the arguments of fit, and probabilities are learned
+    # after it.
+    fields_of_parameters = FIELDS - {"offset"}
+    parameters.pop("probability")
     assert {RESOLVED.get(name, name) for name in parameters} == fields_of_parameters
     tried = fields_of_parameters - {"kernel", "loss", "solver", "seed"}
     assert set(OTHERS) == tried, "all of these are tried"

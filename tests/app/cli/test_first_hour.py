@@ -124,9 +124,6 @@ MISTAKES = {
     "a class of a single row": Mistake(
         with_classes("EWS "), TARGET, "'EWS ' differs from 'EWS' only in blanks or capitals."
     ),
-    "a class with fewer rows than the folds that were asked for": Mistake(
-        with_classes("BL", "BL"), f"{TARGET} --folds 3", "and some have fewer: 'BL' (2)."
-    ),
     "more columns than there are": Mistake(
         csv(), f"{TARGET} --features 9", "9 features asked for, the table has 3 to choose from."
     ),

@@ -163,7 +163,7 @@ def check_copies(encoder: TableEncoder, X: np.ndarray, adjusted: Container[str] 
     chosen = np.array([name not in adjusted for name in encoder.feature_groups_])
     copies = find_copies(X, np.flatnonzero((np.ptp(X, axis=0) > 0) & chosen))
     if copies is not None:
-        first, second = (encoder.feature_groups_[j] for j in copies)
+        first, second = (str(encoder.feature_groups_[j]) for j in copies)
         raise TableError(
             f"Columns {first!r} and {second!r} are copies of each other, and knockoffs cannot show "
             "which of them matters.",
