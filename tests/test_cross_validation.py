@@ -276,7 +276,7 @@ def test_progress_shows_the_tree(sinusoid, capfd, callbacks):
 @pytest.mark.parametrize(
     ("params", "error", "words"),
     [
-        ({"rule": "best"}, ValueError, "'min' or '1se'"),
+        ({"rule": "best"}, ValueError, "'min', '1se' or 'calibrated'"),
         ({"alphas": []}, ValueError, "alphas"),
         ({"alphas": [0.0, 1.0]}, ValueError, "alphas must be a number > 0"),
         ({"sparsities": [2.0, 1.0]}, ValueError, "increasing"),

@@ -234,7 +234,9 @@ class KernelRFE(_Ranker):
         form = FORMS[kernel.form]
         S = form.matrix(Z, Z, np.ones(Z.shape[1]))
         K = kernel.profile(S)
-        C = solve_columns(DenseMatrix(K), Y, ones, loss, self.alpha, fit_intercept=True).C
+        k = Y.shape[1]
+        risk = loss.bind(Y, ones, k)
+        C = solve_columns(DenseMatrix(K), risk, k, self.alpha, ones[:, None]).C
         used = np.flatnonzero(C.any(axis=1))
         C, S, Z = C[used], S[np.ix_(used, used)], Z[used]
         product = C @ C.T

@@ -146,3 +146,13 @@ def test_wrong_options_are_refused(options, message):
 def test_one_class_is_refused():
     with pytest.raises(ValueError, match="one class"):
         carries_information(np.eye(5), np.array(list("aaaaa")))
+
+
+def test_a_gap_counts_as_the_median(rng):
+    X = rng.normal(size=(120, 4))
+    y = X[:, 1] ** 2
+    X[rng.uniform(size=X.shape) < 0.2] = np.nan
+    found = carries_information(X, y)
+    filled = np.where(np.isnan(X), np.nanmedian(X, axis=0), X)
+    np.testing.assert_array_equal(found.p_values, carries_information(filled, y).p_values)
+    assert found.listed().tolist() == [1]

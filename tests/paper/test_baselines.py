@@ -58,7 +58,8 @@ def test_elimination_drops_what_changes_the_norm_least(rng):
     Z, Y = (X - X.mean(axis=0)) / X.std(axis=0), np.where(y == 1, 1.0, -1.0)[:, None]
     kernel, ones = RBF(gamma=1 / 6), np.ones(40)
     K = rbf_kernel(Z, gamma=1 / 6)
-    c = solve_columns(DenseMatrix(K), Y, ones, SquaredHinge(), 1.0, True).C[:, 0]
+    risk = SquaredHinge().bind(Y, ones, 1)
+    c = solve_columns(DenseMatrix(K), risk, 1, 1.0, np.ones((40, 1))).C[:, 0]
     kept = [[j for j in range(6) if j != gone] for gone in range(6)]
     expected = [abs(c @ (K - rbf_kernel(Z[:, rest], gamma=1 / 6)) @ c) for rest in kept]
     assert_allclose(KernelRFE()._changes(Z, Y, kernel, SquaredHinge(), ones), expected)

@@ -226,7 +226,8 @@ def _held_out(
     centers = spec.centers[:, columns] if spec.gives_centers else spec.centers
     spec = replace(
         spec, loss=loss, sparsity=0.0, n_features_to_select=None, relax=False, learn_weights=True,
-        start="auto", n_starts=0, feature_groups=labels, feature_costs=None, centers=centers,
+        start="auto", n_starts=0, feature_groups=labels, feature_costs=None, always_keep=None,
+        centers=centers,
         class_weight=None, refresh_centers=False, n_jobs=None,
         adjust_for=None if data.adjusted is None else np.searchsorted(columns, adjusted),
     )  # fmt: skip

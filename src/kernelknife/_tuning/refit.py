@@ -147,19 +147,31 @@ def search(
     splits = _make_splits(spec, searched, codes, groups)
     inside = _specs_inside(spec, searched, codes, groups, splits)
     if spec.rule == CALIBRATED:
-        calibrated = _search_calibrated(spec, halving, data, searched, groups, splits, progress)
-        if inside:
-            nested, more, factorizations = _search_inside(
-                inside, searched, codes, groups, splits, spec.n_jobs, progress
-            )
-            calibrated = replace(
-                calibrated,
-                nested_scores=nested,
-                n_paths=calibrated.n_paths + more,
-                n_factorizations=calibrated.n_factorizations + factorizations,
-            )
-        named = [(rows[train], rows[test]) for train, test in splits]
-        return replace(calibrated, rows=rows, splits=named)
+        found = _search_calibrated(spec, halving, data, searched, groups, splits, progress)
+    else:
+        found = _search_candidates(spec, halving, data, splits, progress)
+    if inside:
+        nested, n_paths, n_factorizations = _search_inside(
+            inside, searched, codes, groups, splits, spec.n_jobs, progress
+        )
+        found = replace(
+            found,
+            nested_scores=nested,
+            n_paths=found.n_paths + n_paths,
+            n_factorizations=found.n_factorizations + n_factorizations,
+        )
+    named = [(rows[train], rows[test]) for train, test in splits]
+    return replace(found, rows=rows, splits=named)
+
+
+def _search_candidates(
+    spec: SearchSpec,
+    halving: Halving,
+    data: SearchData,
+    splits: list[tuple[np.ndarray, np.ndarray]],
+    progress: Progress,
+) -> SearchResult:
+    """Return a search in which folds compare the candidates, its rows numbered within it."""
     halving.run(splits, progress)
     table = ScoreTable.gathered(halving.paths, halving.scores, len(splits), halving.finalists)
     selected = select_candidates(table)
@@ -169,23 +181,16 @@ def search(
     setup = halving.setup_of(path.kernel)
     with progress.subtask("refit", len(path.penalties)) as refitting, limited_blas():
         found = refit(spec, setup, path, chosen, data, starts, refitting)
-    nested, n_paths = nested_scores(table, splits, spec.rule), halving.n_paths
-    spent = halving.n_factorizations + found.n_factorizations
-    if inside:
-        nested, more, factorizations = _search_inside(
-            inside, searched, codes, groups, splits, spec.n_jobs, progress
-        )
-        n_paths, spent = n_paths + more, spent + factorizations
     return SearchResult(
-        rows=rows,
-        splits=[(rows[train], rows[test]) for train, test in splits],
+        rows=np.arange(setup.data.rows.shape[0]),
+        splits=splits,
         table=table,
         selected=selected,
-        nested_scores=nested,
+        nested_scores=nested_scores(table, splits, spec.rule),
         path=path,
         starts=starts,
-        n_paths=n_paths,
-        n_factorizations=spent,
+        n_paths=halving.n_paths,
+        n_factorizations=halving.n_factorizations + found.n_factorizations,
         score_name=data.scoring.name,
         refit=found,
     )
@@ -200,7 +205,7 @@ def _search_calibrated(
     splits: list[tuple[np.ndarray, np.ndarray]],
     progress: Progress,
 ) -> SearchResult:
-    """Return a search in which permutations find the number of columns."""
+    """Return one in which permutations find the number of columns, its rows numbered within it."""
     choice = choose_calibrated(spec, halving.setup_of, searched, groups, splits, progress)
     candidate = choice.selected.candidate
     setup = choice.setup.with_alpha(candidate.alpha)

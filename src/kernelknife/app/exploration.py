@@ -1,7 +1,7 @@
 """From data frames without a target to an answer: one table explored, two tables related."""
 
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -9,25 +9,15 @@ from sklearn.base import clone
 
 from kernelknife._utils.versions import versions
 from kernelknife.app.half_samples import column_frequencies, column_tiers
-from kernelknife.app.messages import Hint
-from kernelknife.app.options import ColumnOptions, ExploreOptions, RelateOptions
-from kernelknife.app.tables import (
-    TableEncoder,
-    TableError,
-    check_column,
-    group_labels,
-    has_dates,
-    make_features,
-)
-from kernelknife.app.tables.columns import is_text, listing
-from kernelknife.app.tables.making import as_pandas
+from kernelknife.app.options import ExploreOptions, RelateOptions
+from kernelknife.app.tables import TableEncoder
+from kernelknife.app.tables.unlabeled import read_features, read_pair
 from kernelknife.canonical import KnifeCCA
 from kernelknife.decomposition import KnifePCA
 
 __all__ = ["Exploration", "Relation", "UnlabeledResult", "explore_table", "relate_tables"]
 
 LEVEL = 0.05  # of the p-value of a finding
-FEWEST_ROWS = 10  # fewer rows show nothing but themselves
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -316,22 +306,8 @@ def explore_table(
         impute=impute, drop_missing=drop_missing, dates=dates, n_components=n_components,
         kernel=kernel, sparsity=sparsity, n_features=n_features, random_state=random_state,
     )  # fmt: skip
-    frame, _ = as_pandas(frame)
-    left_out: ColumnOptions = options
-    roles = [name for name in (options.color, options.group) if name is not None]
-    for name in roles:
-        check_column(name, [str(column) for column in frame.columns])
-    if roles:
-        left_out = replace(options, drop=(*options.drop, *roles))
-    features, rows, notes = make_features(frame, left_out)
-    _check_rows(len(rows))
-    if features.shape[1] < 2:
-        raise TableError(
-            f"Only one column is left to explore ({features.columns[0]}), which has no other to "
-            "share a component with."
-        )
-    encoder = TableEncoder(impute=impute)
-    X = encoder.fit_transform(features)
+    read = read_features(frame, options)
+    encoder, X = read.encoder, read.X
     model = KnifePCA(
         n_components,
         kernel,
@@ -344,18 +320,16 @@ def explore_table(
     )
     if callbacks:
         model.set_callbacks(*callbacks)
-    groups = None if group is None else group_labels(frame.rename(columns=str), group)[rows]
-    scores = model.fit(X, groups=groups).transform(X)
-    frequencies = _component_frequencies(model, X, groups, options)
-    values = None if color is None else frame.rename(columns=str)[color].to_numpy()[rows]
+    scores = model.fit(X, groups=read.groups).transform(X)
+    frequencies = _component_frequencies(model, X, read.groups, options)
     return Exploration(
         model=model,
         encoder=encoder,
         scores=scores,
         weights=_ranked(encoder, model.weights_),
         frequencies=_ranked(encoder, frequencies),
-        color=values,
-        notes=notes,
+        color=read.color,
+        notes=read.notes,
         settings=options,
         seconds=time.perf_counter() - begin,
     )
@@ -428,23 +402,8 @@ def relate_tables(
         impute=impute, drop_missing=drop_missing, dates=dates, n_components=n_components,
         kernel=kernel, sparsity=sparsity, hold_out=hold_out, random_state=random_state,
     )  # fmt: skip
-    (left, _), (right, _) = as_pandas(left), as_pandas(right)
-    left, right, notes = _aligned(left.rename(columns=str), right.rename(columns=str), on)
-    groups = None
-    if group is not None:
-        check_column(group, left.columns)
-        groups = group_labels(left, group)
-        left, right = left.drop(columns=group), right.drop(columns=group, errors="ignore")
-    parts = _read_both((left, right), options)
-    # Rows that are incomplete in one table are left out of both.
-    kept = np.intersect1d(parts[0][1], parts[1][1])
-    _check_rows(len(kept))
-    notes = (*notes, *_shared_columns(*(features for features, _, _ in parts)))
-    encoders = [TableEncoder(impute=impute) for _ in parts]
-    tables = [
-        encoder.fit_transform(features)[np.isin(rows, kept)]
-        for encoder, (features, rows, _) in zip(encoders, parts, strict=True)
-    ]
+    read = read_pair(left, right, options)
+    encoders, tables = read.encoders, read.tables
     model = KnifeCCA(
         n_components,
         kernel,
@@ -457,9 +416,8 @@ def relate_tables(
     )
     if callbacks:
         model.set_callbacks(*callbacks)
-    groups = None if groups is None else groups[kept]
-    scores = model.fit(*tables, groups=groups).transform(*tables)
-    of_columns = _pair_frequencies(model, tables, groups, options)
+    scores = model.fit(*tables, groups=read.groups).transform(*tables)
+    of_columns = _pair_frequencies(model, tables, read.groups, options)
     of_left, of_right = (
         [_ranked(encoder, w) for w in pairs]
         for encoder, pairs in zip(encoders, (model.x_weights_, model.y_weights_), strict=True)
@@ -469,27 +427,11 @@ def relate_tables(
         scores=scores,
         weights=(of_left, of_right),
         frequencies=(_ranked(encoders[0], of_columns[0]), _ranked(encoders[1], of_columns[1])),
-        n_rows=len(kept),
-        notes=tuple(dict.fromkeys([*notes, *parts[0][2], *parts[1][2]])),
+        n_rows=len(tables[0]),
+        notes=read.notes,
         settings=options,
         seconds=time.perf_counter() - begin,
     )
-
-
-def _shared_columns(left: Any, right: Any) -> list[str]:
-    """Return a note on columns with the same values in both tables; the same tables are refused."""
-    copies = [name for name in left if name in right and left[name].equals(right[name])]
-    if not copies:
-        return []
-    if len(copies) == left.shape[1] == right.shape[1]:
-        raise TableError(
-            "Both tables hold the same columns with the same values, so that each goes together "
-            "with itself. Give two different tables, or explore one of them on its own."
-        )
-    return [
-        f"{listing(copies)}: the same values in both tables, so that going together says nothing "
-        "there; leave them out of one of the tables"
-    ]
 
 
 def _component_frequencies(
@@ -507,7 +449,7 @@ def _component_frequencies(
 
 
 def _pair_frequencies(
-    model: KnifeCCA, tables: list[np.ndarray], groups: Any, options: RelateOptions
+    model: KnifeCCA, tables: tuple[np.ndarray, np.ndarray], groups: Any, options: RelateOptions
 ) -> list[np.ndarray]:
     """Return the share of half-samples in which each column of both tables is part of a pair."""
     n, n_left = len(tables[0]), model.n_features_in_
@@ -525,74 +467,7 @@ def _pair_frequencies(
     return [both[:n_left], both[n_left:]]
 
 
-def _read_both(frames: tuple[Any, Any], options: RelateOptions) -> list[tuple[Any, Any, Any]]:
-    """Return the features of both tables, their rows, and the notes on them."""
-    wanted = (*options.drop, *options.ids)
-    for name in (*wanted, *options.levels):
-        check_column(name, [*frames[0].columns, *frames[1].columns])
-    left_out = [tuple(name for name in wanted if name in frame.columns) for frame in frames]
-    dated = [
-        has_dates(frame.drop(columns=list(mine)))
-        for frame, mine in zip(frames, left_out, strict=True)
-    ]
-    parts = []
-    for frame, mine, has in zip(frames, left_out, dated, strict=True):
-        # One table alone may have dates; where neither has, that is refused.
-        dates = options.dates if has or not any(dated) else ()
-        levels = tuple(name for name in options.levels if name in frame.columns)
-        own = replace(options, drop=mine, ids=(), dates=dates, levels=levels)
-        parts.append(make_features(frame, own))
-    return parts
-
-
-def _check_rows(n: int) -> None:
-    if n < FEWEST_ROWS:
-        raise TableError(f"There are {n} rows, fewer than {FEWEST_ROWS}.")
-
-
 def _ranked(encoder: TableEncoder, weights: np.ndarray) -> dict[str, float]:
     """Return the weight of every column of a table, the largest first."""
     each = zip(encoder.columns_, weights[encoder.first_columns], strict=True)
     return {name: float(weight) for name, weight in sorted(each, key=lambda pair: -pair[1])}
-
-
-def _aligned(left: Any, right: Any, on: str | None) -> tuple[Any, Any, tuple[str, ...]]:
-    """Return both frames with the same rows in the same order, and what was left out."""
-    if on is None:
-        if len(left) != len(right):
-            shared = [name for name in left.columns if name in right.columns]
-            raise TableError(
-                f"The first table has {len(left)} rows and the second {len(right)}: they must "
-                "describe the same rows in the same order.",
-                *(Hint("join them by a column, such as {}", {"on": name}) for name in shared[:1]),
-            )
-        return left.reset_index(drop=True), right.reset_index(drop=True), ()
-    for frame in (left, right):
-        check_column(on, frame.columns)
-    if is_text(left[on]) != is_text(right[on]):
-        # A text file and a table of numbers hold the same key as "7" and as 7.
-        keys = (frame[on].map(str, na_action="ignore") for frame in (left, right))
-        left, right = left.assign(**{on: next(keys)}), right.assign(**{on: next(keys)})
-    unnamed = int(left[on].isna().sum() + right[on].isna().sum())
-    left, right = (frame[frame[on].notna()] for frame in (left, right))
-    for place, frame in (("first", left), ("second", right)):
-        repeated = frame[on][frame[on].duplicated()]
-        if len(repeated):
-            raise TableError(
-                f"{on} does not name the rows of the {place} table: "
-                f"{str(repeated.iloc[0])!r} stands there more than once."
-            )
-    shared = left[on][left[on].isin(right[on])]
-    if not len(shared):
-        raise TableError(
-            f"The tables share no value of {on}: the first holds {listing(left[on])}, the second "
-            f"{listing(right[on])}."
-        )
-    lost = len(left) + len(right) - 2 * len(shared)
-    notes = (f"left out {lost} rows that only one of both tables has",) if lost else ()
-    if unnamed:
-        notes = (*notes, f"left out {unnamed} rows without a value of {on}")
-    left, right = (
-        frame.set_index(on).loc[shared].reset_index(drop=True) for frame in (left, right)
-    )
-    return left, right, notes

@@ -126,7 +126,7 @@ def carries_information(X, y, *, task=None, feature_groups=None, n_functions=5):
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        The columns.
+        The columns. A gap counts as the median of its column: whether it is there is not tested.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         Numbers or classes.
     task : {"regression", "classification"}, default=None
@@ -156,7 +156,7 @@ def carries_information(X, y, *, task=None, feature_groups=None, n_functions=5):
     (array([0, 2]), 'falls')
     """
     names = np.asarray(X.columns, dtype=object) if hasattr(X, "columns") else None
-    X = check_array(X, dtype=FLOATS)
+    X = _without_gaps(check_array(X, dtype=FLOATS, ensure_all_finite="allow-nan"))
     check_consistent_length(X, y)
     if task not in (None, "regression", "classification"):
         raise ValueError(f"task must be 'regression' or 'classification', got {task!r}.")
@@ -181,6 +181,15 @@ def carries_information(X, y, *, task=None, feature_groups=None, n_functions=5):
         shapes=tuple(_shape(*one, single) for one in zip(traces, along, curved, strict=True)),
         feature_names=column_names(names, p),
     )
+
+
+def _without_gaps(X: np.ndarray) -> np.ndarray:
+    """Return the columns with their median in the place of gaps, which then say nothing."""
+    gap = np.isnan(X)
+    if not gap.any():
+        return X
+    known = np.where(gap.all(axis=0), 0.0, X)  # of a column of gaps alone
+    return np.asarray(np.where(gap, np.nanmedian(known, axis=0), X))
 
 
 # -- targets --------------------------------------------------------------------------------------

@@ -254,6 +254,14 @@ class Risk(ABC):
         Sample weights.
     coupled : bool
         Whether the true second derivative is more than the diagonal ``curvature``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelknife.losses import SquaredLoss
+    >>> risk = SquaredLoss().bind(np.array([[1.0], [2.0]]), np.array([1.0, 3.0]), 1)
+    >>> risk.value(np.zeros((2, 1))), risk.gradient(np.zeros((2, 1))).ravel()
+    (13.0, array([ -2., -12.]))
     """
 
     bound: float
@@ -262,18 +270,62 @@ class Risk(ABC):
 
     @abstractmethod
     def values(self, F: Array) -> Array:
-        """Return the loss of every row, before its sample weight, in the shape of ``F``."""
+        """Return the loss of every row, before its sample weight, in the shape of ``F``.
+
+        Parameters
+        ----------
+        F : ndarray of shape (n, k) or (n,)
+            Scores.
+
+        Returns
+        -------
+        ndarray
+            Of the shape of ``F``.
+        """
 
     @abstractmethod
     def value(self, F: Array) -> float:
-        """Return the sum of the losses, times the sample weights."""
+        """Return the sum of the losses, times the sample weights.
+
+        Parameters
+        ----------
+        F : ndarray of shape (n, k) or (n,)
+            Scores.
+
+        Returns
+        -------
+        float
+            The risk.
+        """
 
     @abstractmethod
     def slope(self, F: Array) -> Array:
-        """Return the derivative in every score per unit of sample weight, in the shape of ``F``."""
+        """Return the derivative in every score per unit of sample weight, in the shape of ``F``.
+
+        Parameters
+        ----------
+        F : ndarray of shape (n, k) or (n,)
+            Scores.
+
+        Returns
+        -------
+        ndarray
+            Of the shape of ``F``.
+        """
 
     def gradient(self, F: Array) -> Array:
-        """Return the derivative in every score, in the shape of ``F``."""
+        """Return the derivative in every score, in the shape of ``F``.
+
+        Parameters
+        ----------
+        F : ndarray of shape (n, k) or (n,)
+            Scores.
+
+        Returns
+        -------
+        ndarray
+            Of the shape of ``F``.
+        """
         return self._weighted(self.slope(F))
 
     @abstractmethod
@@ -281,20 +333,65 @@ class Risk(ABC):
         """Return the second derivative in every score, never negative, in the shape of ``F``.
 
         For a loss that couples rows it is a diagonal matrix that lies above the true one.
+
+        Parameters
+        ----------
+        F : ndarray of shape (n, k) or (n,)
+            Scores.
+
+        Returns
+        -------
+        ndarray
+            Of the shape of ``F``.
         """
 
     def hessian_product(self, F: Array, V: Array) -> Array:
-        """Return the true second derivative times ``V`` of shape (n,) or (n, m), for one output."""
+        """Return the true second derivative times a vector or a matrix, for one output.
+
+        Parameters
+        ----------
+        F : ndarray of shape (n, 1) or (n,)
+            Scores.
+        V : ndarray of shape (n,) or (n, m)
+            What is multiplied.
+
+        Returns
+        -------
+        ndarray
+            Of the shape of ``V``.
+        """
         h = self.curvature(F)
         h = h if h.ndim == 1 else h[:, 0]
         return h * V if V.ndim == 1 else h[:, None] * V
 
     @abstractmethod
     def column(self, q: int) -> "Risk":
-        """Return the risk of one output, for scores of shape (n,)."""
+        """Return the risk of one output, for scores of shape (n,).
+
+        Parameters
+        ----------
+        q : int
+            Number of the output.
+
+        Returns
+        -------
+        Risk
+            Of the same rows.
+        """
 
     def reference(self, h: Array) -> float:
-        """Return the curvature that others count as small beside: the bound, or the largest."""
+        """Return the curvature that others count as small beside: the bound, or the largest.
+
+        Parameters
+        ----------
+        h : ndarray
+            Curvatures of all rows.
+
+        Returns
+        -------
+        float
+            Positive.
+        """
         if np.isfinite(self.bound):
             return self.bound
         return max(float(namespace(h).max(h)) if h.shape[0] else 0.0, 1e-300)
@@ -362,7 +459,14 @@ class CoupledLoss(Loss):
     """Base of losses that couple rows, which are not sums over single rows.
 
     A subclass makes a :class:`Risk` of its own in :meth:`bind`. It sees all rows at once, so that
-    its rows have to be in memory.
+    its rows have to be in memory. The partial likelihood of survival times, :class:`CoxLoss`, is
+    one.
+
+    Examples
+    --------
+    >>> from kernelknife.losses import CoupledLoss, CoxLoss
+    >>> issubclass(CoxLoss, CoupledLoss), CoxLoss.couples_rows
+    (True, True)
     """
 
     scale_target = False

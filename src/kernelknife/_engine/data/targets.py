@@ -200,7 +200,8 @@ def _check_shift(loss: Loss) -> None:
     own = classes[: classes.index(Loss)]
     if loss.couples_rows or any("scale_target" in vars(one) for one in own):
         return
-    y, f, shift = *SHIFT_PROBES, 1.5
+    y, f = (np.tile(values[:, None], loss.n_levels) for values in SHIFT_PROBES)
+    shift = 1.5
     with np.errstate(all="ignore"):
         here, there = loss.value(y, f), loss.value(y + shift, f + shift)
     if not np.allclose(here, there, rtol=1e-6, atol=1e-9):

@@ -84,7 +84,7 @@ def build_problem(
     )
     if m is None:
         return _problem_of_rows(data, options)
-    if n_centers is not None or given:
+    if given or n_centers not in (None, "auto"):
         remedy = "leave n_centers=None and centers as it is by default"
     elif not rows.in_memory:
         remedy = "pass an array in memory"

@@ -40,6 +40,8 @@ def is_streamed(data):
     data : str
         What the user names: a file, a folder, a glob or a URL.
     """
+    if data.lower().startswith(("http://", "https://")):
+        return False  # one file, to be downloaded first
     if "://" in data or (glob.has_magic(data) and not Path(data).exists()):
         return True
     path = Path(data)

@@ -4,10 +4,10 @@
 :class:`Selection` that it returns.
 """
 
+from kernelknife.app.selection.effects import Effect
 from kernelknife.app.selection.evidence import AgainstNoise, ColumnInformation
 from kernelknife.app.selection.result import (
     ClassQuality,
-    Effect,
     Feature,
     HeldOut,
     Score,

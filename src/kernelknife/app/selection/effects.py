@@ -4,13 +4,21 @@ An additive or ANOVA model is a sum of effects, which are shown as they are. Any
 one joint function, of which only averages over rows can be shown.
 """
 
+from dataclasses import dataclass, field
+
 import numpy as np
 
-from kernelknife.app.selection.result import Effect, Interaction, Surface
 from kernelknife.inspection.effects import GAP, GRID_POINTS
 from kernelknife.kernels import check_kernel
 
-__all__ = ["find_effects", "find_interactions", "order_of"]
+__all__ = [
+    "Effect",
+    "Interaction",
+    "Surface",
+    "find_effects",
+    "find_interactions",
+    "order_of",
+]
 
 MOST_EFFECTS = 8  # a report shows one chart for each, and more than two rows of charts tire
 EFFECT_ROWS = 200  # rows to average over; their mean is known to 7 % of the spread of predictions
@@ -22,6 +30,79 @@ MOST_SURFACES = 4  # two rows of charts
 MOST_PAIRED = 60  # columns among which all pairs are computed; nobody reads more
 CELLS = 24  # of a surface in either direction, each about 10 pixels wide
 SURFACE_ROWS = 120  # dots on a surface; more would hide it
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What one column does to the prediction as it takes different values.
+
+    Of an additive or ANOVA model it is what the column adds on its own, of all others the average
+    output while the other columns stay as they are.
+
+    Attributes
+    ----------
+    name : str
+    values : list of float or of str
+        Values that the column takes.
+    curves : dict of ndarray
+        For every output by its name, one number per value.
+    rug : ndarray
+        Some of the column's values in the data; empty for a text column.
+    separate : bool
+        Whether the curves are what the column adds, with an average of zero. For a text column of
+        such a model they are average outputs less the average over all rows.
+    missing : dict of float
+        For every output by its name, one number for rows in which the column has no value; empty
+        for a text column, and for one that has all its values.
+    """
+
+    name: str
+    values: list
+    curves: dict
+    rug: np.ndarray
+    separate: bool = False
+    missing: dict = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Surface:
+    """What two columns of numbers do together, on a grid of cells.
+
+    Attributes
+    ----------
+    edges : tuple of two ndarray
+        Where the cells of each column begin and end.
+    values : ndarray of shape (n_cells, n_cells)
+        What the combination adds beyond what each column adds on its own, in the middle of each
+        cell; the first axis is the first column.
+    output : str
+        What it is added to; with several classes the score that it changes most.
+    points : ndarray of shape (n_points, 2)
+        Both columns of some rows of the data.
+    """
+
+    edges: tuple[np.ndarray, np.ndarray]
+    values: np.ndarray
+    output: str
+    points: np.ndarray
+
+
+@dataclass(frozen=True)
+class Interaction:
+    """Two or three columns that act together.
+
+    Attributes
+    ----------
+    names : tuple of str
+    share : float
+        Part of the variance of the model's output that is due to their acting together.
+    surface : Surface or None
+        What they do, for the largest pairs of columns of numbers.
+    """
+
+    names: tuple[str, ...]
+    share: float
+    surface: Surface | None = field(default=None, repr=False)
 
 
 def order_of(model) -> int:

@@ -10,11 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kernelknife._engine.data.survival import survival_columns
 from kernelknife._tuning.candidates import GRID
 from kernelknife._tuning.splits import rows_of_splits
 from kernelknife.app.options import SearchOptions
 from kernelknife.app.tables import TableEncoder
 from kernelknife.inspection.information import carries_information
+from kernelknife.losses import CoxLoss
 
 __all__ = ["LISTED", "AgainstNoise", "ColumnInformation", "compare_with_noise", "find_information"]
 
@@ -128,8 +130,12 @@ def find_information(
     ----------
     encoder : TableEncoder
     X, y : ndarray
-    task : {"regression", "classification"}
+    task : {"regression", "classification", "survival"}
+        Of times until an event the martingale residuals of a model without columns are explained.
     """
+    if task == "survival":
+        risk = CoxLoss().bind(survival_columns(y), np.ones(len(y)), 1)
+        y, task = -risk.slope(np.zeros((len(y), 1)))[:, 0], "regression"
     found = carries_information(X, y, task=task, feature_groups=encoder.feature_groups_)
     return {
         name: ColumnInformation(

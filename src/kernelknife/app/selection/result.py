@@ -10,6 +10,7 @@ import numpy as np
 from kernelknife._tuning.splits import rows_of_splits
 from kernelknife._utils.messages import listed
 from kernelknife.app.options import SelectOptions, printed
+from kernelknife.app.selection.effects import Effect, Interaction
 from kernelknife.app.selection.evidence import AgainstNoise, ColumnInformation
 from kernelknife.app.selection.products import products_as_json, products_in_words
 from kernelknife.app.selection.rates import ErrorRate
@@ -23,13 +24,10 @@ from kernelknife.inspection.substitutes import Substitutes
 __all__ = [
     "OWN_MODEL",
     "ClassQuality",
-    "Effect",
     "Feature",
     "HeldOut",
-    "Interaction",
     "Score",
     "Selection",
-    "Surface",
     "WrongRow",
 ]
 
@@ -183,79 +181,6 @@ class ClassQuality:
             "area_under_the_curve": self.area,
             "wrong_rows": [vars(row) for row in self.wrong_rows],
         }
-
-
-@dataclass(frozen=True)
-class Effect:
-    """What one column does to the prediction as it takes different values.
-
-    Of an additive or ANOVA model it is what the column adds on its own, of all others the average
-    output while the other columns stay as they are.
-
-    Attributes
-    ----------
-    name : str
-    values : list of float or of str
-        Values that the column takes.
-    curves : dict of ndarray
-        For every output by its name, one number per value.
-    rug : ndarray
-        Some of the column's values in the data; empty for a text column.
-    separate : bool
-        Whether the curves are what the column adds, with an average of zero. For a text column of
-        such a model they are average outputs less the average over all rows.
-    missing : dict of float
-        For every output by its name, one number for rows in which the column has no value; empty
-        for a text column, and for one that has all its values.
-    """
-
-    name: str
-    values: list
-    curves: dict
-    rug: np.ndarray
-    separate: bool = False
-    missing: dict = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Surface:
-    """What two columns of numbers do together, on a grid of cells.
-
-    Attributes
-    ----------
-    edges : tuple of two ndarray
-        Where the cells of each column begin and end.
-    values : ndarray of shape (n_cells, n_cells)
-        What the combination adds beyond what each column adds on its own, in the middle of each
-        cell; the first axis is the first column.
-    output : str
-        What it is added to; with several classes the score that it changes most.
-    points : ndarray of shape (n_points, 2)
-        Both columns of some rows of the data.
-    """
-
-    edges: tuple[np.ndarray, np.ndarray]
-    values: np.ndarray
-    output: str
-    points: np.ndarray
-
-
-@dataclass(frozen=True)
-class Interaction:
-    """Two or three columns that act together.
-
-    Attributes
-    ----------
-    names : tuple of str
-    share : float
-        Part of the variance of the model's output that is due to their acting together.
-    surface : Surface or None
-        What they do, for the largest pairs of columns of numbers.
-    """
-
-    names: tuple[str, ...]
-    share: float
-    surface: Surface | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)

@@ -5,27 +5,23 @@ import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from kernelknife._engine import FitSpec, prepare_arrays, set_up
-from kernelknife._engine.policy import (
-    FOLDS,
-    affordable_folds,
-    is_counted,
-    quick_centers,
-    unjudged_classes,
-)
-from kernelknife._error_rates import fewest_permutations
-from kernelknife._tuning.candidates import SearchSpec, named_kernels, penalty_for_share
+from kernelknife._engine.policy import FOLDS, quick_centers, unjudged_classes
+from kernelknife._tuning.candidates import SearchSpec, penalty_for_share
 from kernelknife._tuning.halving import plan_search
 from kernelknife._tuning.splits import rows_of_splits
-from kernelknife._utils.checks import check_number
 from kernelknife._utils.versions import versions
-from kernelknife.app.messages import Hint
 from kernelknife.app.options import SelectOptions
+from kernelknife.app.selection.checks import (
+    check_groups,
+    check_options,
+    check_size,
+    fewer_folds,
+)
 from kernelknife.app.selection.comparison import (
     add_probabilities,
     advantage_over,
@@ -38,7 +34,6 @@ from kernelknife.app.selection.comparison import (
 from kernelknife.app.selection.effects import find_effects, find_interactions
 from kernelknife.app.selection.evidence import compare_with_noise, find_information
 from kernelknife.app.selection.planning import (
-    FEWEST_ROWS,
     SUBSTITUTE_ROWS,
     announce_search,
     arguments_of_search,
@@ -69,9 +64,6 @@ SEARCHES = {
     "classification": KnifeClassifierCV,
     "survival": KnifeSurvivalCV,
 }
-
-FEWEST_FOLDS = 2
-MOST_CLASSES_NAMED = 5  # in a message
 
 
 def select_features(
@@ -236,7 +228,7 @@ def select_features(
         stability=stability, max_false=max_false, fdr=fdr, n_permutations=n_permutations,
         level=level, quick=quick, random_state=random_state, n_jobs=n_jobs,
     )  # fmt: skip
-    _check_options(options)
+    check_options(options)
     check_rates(options)
     data = _read_data(make_table(frame, options), options)
     search, spec = _make_search(data, options, callbacks)
@@ -309,7 +301,7 @@ class SelectionData:
 
 def _read_data(table: Table, options: SelectOptions) -> SelectionData:
     """Return the rows of a table that the selection uses, after all checks that need no search."""
-    _check_size(table, options.n_features)
+    check_size(table, options.n_features)
     rows, held_out = split_held_out(table, options.hold_out, options.random_state)
     encoder = TableEncoder(impute=options.impute).fit(table.features.iloc[rows])
     if options.fdr is not None:
@@ -322,12 +314,12 @@ def _read_data(table: Table, options: SelectOptions) -> SelectionData:
             f"Class weights are for classes; the target {table.target_name} is {kind}."
         )
     cv = arguments_of_search(options).get("cv")
-    _check_groups(table, rows, cv)
+    check_groups(table, rows, cv)
     if isinstance(options.folds, numbers.Integral) and int(options.folds) > len(rows):
         raise TableError(
             f"{options.folds} folds need as many rows, got {len(rows)}: use fewer folds."
         )
-    fewer = _fewer_folds(table, table.target[rows], cv, asked=options.folds is not None)
+    fewer = fewer_folds(table, table.target[rows], cv, asked=options.folds is not None)
     if fewer is not None and cv is not None:
         cv = fewer  # otherwise the search does the same, and shuffles the rows
     if options.quick:
@@ -457,123 +449,6 @@ def _find_substitutes(model, search, X, y, quick):
     share, convex = len(rows) / len(X), setup.problem.convex
     sparsity = 0.0 if model.relax else penalty_for_share(model.sparsity_, share, convex=convex)
     return find_substitutes(setup, setup.data.weight_values(model.weights_), sparsity, folds=fold)
-
-
-def _check_options(options):
-    """Raise where options are wrong or contradict each other, whatever the table."""
-    named_kernels(options.kernel)
-    if options.alpha is not None:
-        check_number(options.alpha, "alpha", strict=True)
-    if options.sparsity is not None:
-        check_number(options.sparsity, "sparsity")
-    if options.sparsity is not None and options.n_features is not None:
-        raise TableError("Give a sparsity or a number of features, not both.")
-    if options.n_features is not None and options.n_features < 1:
-        raise TableError(f"The number of features must be at least 1, got {options.n_features}.")
-    if options.nested == "full" and (
-        options.sparsity is not None or options.n_features is not None
-    ):
-        raise TableError(
-            "A search inside every fold is for penalties that cross-validation selects: with a "
-            "sparsity or a number of features of your own every fold is fitted anew anyway.",
-            Hint("leave out {}", {"nested": "full"}),
-        )
-    _check_permutations(options.n_permutations, options.level)
-    if options.n_jobs == 0:
-        raise TableError(
-            "The number of processes cannot be 0.", Hint("use {} for all cores", {"n_jobs": -1})
-        )
-
-
-def _check_permutations(n_permutations, level):
-    """Raise where permutations cannot show anything at a level."""
-    if not 0 < level < 1:
-        raise TableError(f"The level must be a share between 0 and 1, got {level:g}.")
-    fewest = fewest_permutations(level)
-    if n_permutations and n_permutations < fewest:
-        raise TableError(
-            f"{n_permutations} permutations of the target cannot show anything at the level "
-            f"{level:g}.",
-            Hint("use {}, or more", {"n_permutations": fewest}),
-            Hint("leave the comparison out with {}", {"n_permutations": 0}),
-        )
-
-
-def _check_size(table, n_features):
-    """Raise where the table has too few rows, or fewer columns than are asked for."""
-    n_rows, n_columns = len(table.features), table.n_candidates
-    if n_rows < FEWEST_ROWS:
-        raise TableError(f"The table has {n_rows} rows; at least {FEWEST_ROWS} are needed.")
-    if n_features is not None and n_features > n_columns:
-        raise TableError(
-            f"{n_features} features asked for, the table has {n_columns} to choose from."
-        )
-
-
-def _check_groups(table, train, folds):
-    """Raise where there are fewer groups of rows than folds."""
-    if table.groups is None or not is_counted(folds):
-        return
-    n_folds = FOLDS.n_folds if folds is None else int(folds)
-    n_groups = len(np.unique(table.groups[train]))
-    if n_groups < n_folds:
-        raise TableError(
-            f"{n_folds} folds need as many groups, got {n_groups}: use fewer folds, or another "
-            "column as the group."
-        )
-
-
-def _fewer_folds(table, y, folds, asked):
-    """Return as many folds as the rarest class has rows, None where that changes nothing.
-
-    Folds that were asked for are kept. Classes with too few rows for them, or with a single row,
-    are trained on and not judged; one that looks like a slip of another is refused, and so are all
-    where less than two are left to judge. With groups of rows, which are split as a whole, the
-    number of rows does not decide, nor with a splitter of scikit-learn.
-    """
-    if table.task != "classification" or table.groups is not None or not is_counted(folds):
-        return None
-    n_folds = FOLDS.n_folds if folds is None else int(folds)
-    labels, counts = np.unique(y, return_counts=True)
-    fewest = int(counts.min())
-    needed = n_folds if asked else FEWEST_FOLDS
-    if fewest < needed:
-        codes = np.unique(y, return_inverse=True)[1]
-        sizes = {str(label): int(n) for label, n in zip(labels, counts, strict=True)}
-        rare = [label for label, n in sizes.items() if n < needed]
-        if not len(unjudged_classes(codes, folds)) or any(map(partial(_other, sizes), rare)):
-            raise _rare_classes(table.target_name, sizes, needed, asked)
-    return None if asked else affordable_folds(np.unique(y, return_inverse=True)[1], n_folds)
-
-
-def _rare_classes(target, sizes, n_folds, asked):
-    """Return the error that names the classes with fewer rows than there are folds."""
-    rare = {label: n for label, n in sizes.items() if n < n_folds}
-    alike = ""
-    for label in rare:
-        other = _other(sizes, label)
-        if other and not alike:
-            alike = f" {label!r} differs from {other!r} only in blanks or capitals."
-    shown = ", ".join(f"{label!r} ({n})" for label, n in list(rare.items())[:MOST_CLASSES_NAMED])
-    words = ("correct these classes", "join them with others", "leave their rows out")
-    hints = [Hint(text) for text in words]
-    if min(rare.values()) > 1:
-        hints.append(Hint("use {}", {"folds": min(rare.values())}))
-    need = f"{n_folds} folds need {n_folds} rows of every class of {target}"
-    if not asked:
-        need = f"Every class of {target} needs {n_folds} rows or more"
-    return TableError(f"{need}, and some have fewer: {shown}.{alike}", *hints)
-
-
-def _other(labels, label):
-    """Return a label that differs from another one only by what is mostly a slip, or nothing."""
-    same = [other for other in labels if _plain(other) == _plain(label) and other != label]
-    return same[0] if same else ""
-
-
-def _plain(label):
-    """Return a label without the differences that are mostly slips."""
-    return str(label).strip().casefold()
 
 
 def _judge_classes(selected, search, data, n_jobs):
