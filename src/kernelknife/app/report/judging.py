@@ -6,7 +6,7 @@ import numpy as np
 
 from kernelknife._utils.messages import number
 from kernelknife.app.report.elements import figure, label_places, percent
-from kernelknife.app.report.svg import Axis, Chart
+from kernelknife.app.report.svg import Axis, Chart, bottom_of_errors
 from kernelknife.inspection.displays import best_by_count, fewest_within_error
 
 __all__ = ["classes_piece", "counts_piece", "survival_piece"]
@@ -41,9 +41,10 @@ def counts_piece(counts, errors, spread, chosen, error_name) -> str:
     places = np.maximum(x, 0.5) if log else x.astype(float)
     low, high = float(np.nanmin(best - width)), float(np.nanmax(best + width))
     room = MARGIN * (high - low or 1.0)
+    bottom = bottom_of_errors(low - room, high)
     chart = Chart(
         Axis(places[0], places[-1], log=log, label="number of columns"),
-        Axis(max(0.0, low - room), high + room, label=error_name),
+        Axis(bottom, high + room, label=error_name),
         f"{error_name} over the folds against the number of columns.",
         height=280,
     )

@@ -12,7 +12,7 @@ import numpy as np
 from kernelknife._utils.messages import listed, number
 from kernelknife.app.report.elements import figure, label_places, percent, shorten, tier_pill
 from kernelknife.app.report.rates import rate_cells, rate_heads
-from kernelknife.app.report.svg import COLORS, SHADES, Axis, Chart
+from kernelknife.app.report.svg import COLORS, SHADES, Axis, Chart, bottom_of_errors
 from kernelknife.app.selection.comparison import to_errors
 from kernelknife.app.selection.verdict import KEPT, TIERS
 from kernelknife.inspection.curves import cv_curves
@@ -124,7 +124,7 @@ def cv_piece(selection) -> str:
     low = min(low, min(float(np.nanmin(errors[curve.rows])) for curve in curves))
     chart = Chart(
         Axis(every.min(), every.max(), log=True, label="penalty (sparsity)"),
-        Axis(max(0.0, low), high, label=error_name),
+        Axis(bottom_of_errors(low, high), high, label=error_name),
         f"{error_name} over the folds against the penalty, one line for each kernel or alpha.",
         right=150,
         height=300,

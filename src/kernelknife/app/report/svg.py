@@ -10,7 +10,7 @@ from operator import itemgetter
 
 from kernelknife._utils.messages import number
 
-__all__ = ["COLORS", "SHADES", "Axis", "Chart"]
+__all__ = ["COLORS", "SHADES", "Axis", "Chart", "bottom_of_errors"]
 
 COLORS = 8  # number of colors in the style sheet, the classes c0 to c7
 SHADES = 9  # number of colors from low to high, the classes h0 to h8; the middle one is zero
@@ -18,6 +18,14 @@ TICKS = 5  # about this number of ticks on a linear axis
 POWERS = 6  # at most about this number of powers of ten on a logarithmic axis
 LETTER = 6.5  # width of a letter below an axis, in pixels
 ROUNDING = 1e-9  # a tick at the end of an axis must not be lost by a rounding error
+
+
+def bottom_of_errors(low: float, high: float) -> float:
+    """Return where an axis of errors begins: not below zero, unless that is where they are.
+
+    Errors are positive, but what test rows add to a partial likelihood need not be.
+    """
+    return max(0.0, low) if high > 0.0 else low
 
 
 class Axis:
