@@ -100,6 +100,8 @@ def test_every_kernel_and_loss_comes_back_whole(kernel, task, loss, frame, tmp_p
     """Predictions, effects, starts, course of the objective: nothing is lost or changed."""
     if task == "classification":
         frame = frame.assign(y=np.where(frame.y > 0, "high", "low"))
+    if kernels.KERNELS[kernel].indefinite and losses.LOSSES[loss].curvature_bound == np.inf:
+        pytest.skip("such a kernel has no model with so steep a loss")
     if losses.LOSSES[loss]().inverse_link(0.0) == 1.0:
         frame = frame.assign(y=np.ceil(np.exp(frame.y)))  # counts
     if losses.LOSSES[loss].target not in ("", "numbers", "classes"):

@@ -116,10 +116,10 @@ def select(
     """
     from kernelknife.app.cli import _select, _stream
 
-    if _stream.is_streamed(data):
-        if report is not None or save is not None or cluster is not None:
+    if cluster is None and _stream.is_streamed(data):
+        if report is not None or save is not None:
             raise Failure(
-                f"{data} is read in blocks, and --report, --save and --cluster cannot be used with "
+                f"{data} is read in blocks, and --report and --save cannot be used with "
                 "that: use --json and --sql."
             )
         raise typer.Exit(
