@@ -381,7 +381,7 @@ default="kmeans++"
 
     >>> years = rng.uniform(1, 5, size=80)
     >>> counts = rng.poisson(years * np.exp(X[:, 2]))
-    >>> model = KnifeRegressor(loss="poisson", sparsity=5.0).fit(X, counts, exposure=years)
+    >>> model = KnifeRegressor(loss="poisson", sparsity=20.0).fit(X, counts, exposure=years)
     >>> model.get_support(indices=True)
     array([2])
     """
