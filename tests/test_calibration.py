@@ -1,4 +1,4 @@
-"""Calibrated selections: what is permuted, what noise survives, and what is found."""
+"""Calibrated selections: what is permuted, where noise leaves, and what is found."""
 
 from dataclasses import replace
 

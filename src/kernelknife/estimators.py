@@ -149,8 +149,8 @@ class BaseKnife(KernelPredictor, ABC):
     ) -> Substitutes:
         """Find columns that could take the place of the selected ones.
 
-        Each selected column is forbidden, together with other selected columns that say the same,
-        and the model is solved again from where it is with nothing and with each of a few
+        Each selected column is removed, together with selected columns of the same information, and
+        the model is solved again from where it is with nothing and with each of a few
         candidates in its place: columns that are correlated with it, and columns that the gradient
         asks for. All of these models are fitted on some folds and judged on another one, and the
         judged rows do not help to find candidates. Beyond 50 selected columns the heaviest are
@@ -222,9 +222,9 @@ class KnifeRegressor(OffsetPrediction, RegressorMixin, BaseKnife):
         Penalty on the sum of the weights; the larger, the fewer features. It is weighed against
         a sum over rows, so that a given number means less and less as the rows grow. "auto" means
         the same at any number of rows: 0.05 per row, and for linear and additive kernels
-        ``log(n_features) / alpha`` per row. "calibrated" finds the penalty that noise does not
-        survive, by permutations of the target: features are selected that remain active on the path
-        beyond the last one of nearly every permuted target. The penalty that was used is
+        ``log(n_features) / alpha`` per row. "calibrated" finds it by
+        permutations of the target: features are selected that remain active on the path beyond the
+        last one of nearly every permuted target. The penalty that was used is
         ``sparsity_``.
     n_permutations, level : int and float, default=20 and 0.05
         Of ``sparsity="calibrated"``: a feature is selected if its adjusted p-value is at most
@@ -347,8 +347,8 @@ default="kmeans++"
         least as strong as this one. It claims that there is something, and that the column is
         stronger than the strongest of noise: weak control of the family-wise error, exact where no
         column matters and approximate where others do. It is not the p-value of the column given
-        the others: of columns that say the same, one may have a small value and the others large
-        ones. NaN for columns that cost nothing.
+        the others: of columns with the same information, one may have a small value and the others
+        large ones. NaN for columns that cost nothing.
     null_sparsities_ : ndarray of shape (n_permutations,)
         Penalty at which the last feature leaves the path of every permuted target. Paths that are
         decided end early, so that none is above the last one of the given target.

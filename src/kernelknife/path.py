@@ -40,7 +40,7 @@ class CalibratedSelection:
     support : ndarray of bool of shape (n_features,)
         Which columns are selected.
     sparsity : float
-        The penalty that noise does not survive.
+        The penalty beyond which no column of noise is active.
     strengths : ndarray of shape (n_features,)
         The penalty at which a column leaves; 0 for those that leave before noise does.
     null_sparsities, p_value, adjusted_p_values, n_steps : as in KnifeRegressor

@@ -1,4 +1,4 @@
-"""A penalty that noise does not survive: how many columns, without folds.
+"""A penalty beyond which noise leaves no column active: how many columns, without folds.
 
 The penalty at which a column leaves its path is its strength. Targets that are permuted have paths,
 too, and the penalty at which the last column leaves one of them is the strength of the strongest
@@ -86,7 +86,7 @@ CALIBRATION = CalibrationConstants()
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """What noise has told about the columns of a path.
+    """What permuted targets show about the columns of a path.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ class Calibration:
         Penalty at which the last column leaves, by permutation. One that outlasts every column of
         the data has the last penalty of these.
     threshold : float
-        The penalty that noise does not survive, that of the last step.
+        The penalty beyond which no column of noise is active, that of the last step.
     p_value : float
         Of the statement that the target is independent of all columns.
     p_values : ndarray of shape (n_features,)
@@ -491,7 +491,7 @@ def columns_beyond(setup: Setup, threshold: float) -> Solution:
     ----------
     setup : Setup
     threshold : float
-        What noise does not survive on these rows.
+        The penalty beyond which no column of noise is active on these rows.
     """
     path = _follow(setup)
     path.strengths_to(threshold)

@@ -3,8 +3,8 @@
 Every kernel has a calibrated set of columns, at a level that holds for all of them together. The
 folds compare models of these columns, refitted without a penalty on the weights, which is quick
 because the columns are few. What the folds score was selected on all rows, so that nested scores
-come from columns that the training rows of a fold select by themselves, at the penalty that noise
-does not survive.
+come from columns that the training rows of a fold select by themselves, at the penalty
+beyond which no column of noise is active.
 """
 
 from collections.abc import Callable, Sequence

@@ -81,7 +81,7 @@ def check_survival(columns: np.ndarray, s: np.ndarray, *, for_fit: bool = True) 
     n_events = int(((event > 0) & (s > 0)).sum())
     if n_events == 0:
         raise ValueError(
-            f"All {len(event)} rows are censored: without an observed event nothing tells which "
+            f"All {len(event)} rows are censored: without an observed event nothing shows which "
             "rows are at higher risk. Check that 1 stands for an observed event."
         )
     if n_events == 1:

@@ -44,9 +44,9 @@ ABOUT_KEPT = (
 )
 ABOUT_INFORMATION = (
     "Each of these columns says something about the target on its own, at a false discovery rate "
-    "of 5 %, whether the model needs it or not: columns that say the same are all here. The test "
-    "asks for any smooth relation with the ranks of a column. What a column explains is a share of "
-    "the variance of the target's ranks, or of the classes."
+    "of 5 %, whether the model needs it or not: columns with the same information are all here. "
+    "The test asks for any smooth relation with the ranks of a column. What a column explains is a "
+    "share of the variance of the target's ranks, or of the classes."
 )
 NO_FINDING = (
     "These pieces describe the model with the least error in the folds. It does not clearly "
