@@ -208,3 +208,9 @@ def test_generators_check_their_arguments():
         make_skin_of_orange(1)
     with pytest.raises(TypeError, match="n_noise must be an integer"):
         make_sinusoidal(10, 2.5)
+
+
+def test_something_has_to_be_left_to_select_from(data):
+    X, y = data
+    with pytest.raises(ValueError, match="Every column of X that varies is adjusted for"):
+        KnifeRegressor(adjust_for=list(range(X.shape[1]))).fit(X, y)

@@ -19,7 +19,7 @@ from kernelknife._engine.data import Sample
 from kernelknife._error_rates import calibrate, calibrate_jointly, check_level
 from kernelknife._error_rates.null_targets import Exchange, draw_around_model
 from kernelknife.datasets import make_skin_of_orange
-from kernelknife.losses import SquaredLoss
+from kernelknife.losses import QuantileLoss, SquaredLoss
 
 
 def pairs(s, n=300, p=20, seed=0):
@@ -451,3 +451,17 @@ def test_an_offset_moves_with_its_target():
     setup = set_up(spec, prepare_arrays(spec, X, np.column_stack([y, offset])))
     found = calibrate(setup, seed=0)
     np.testing.assert_array_equal(np.flatnonzero(found.selected), [2])
+
+
+def test_labels_and_quantiles_have_the_first_step_alone(rng):
+    X = rng.normal(size=(120, 5))
+    y = np.sin(2 * X[:, 0]) + X[:, 3]
+    labels = np.column_stack([y > 0, X[:, 1] > 0]).astype(int)
+    options = {"sparsity": "calibrated", "random_state": 0}
+    several = KnifeClassifier("additive", **options).fit(X, labels)
+    assert set(several.get_support(indices=True)) <= {0, 1, 3}
+    assert several.p_value_ <= 0.05
+    quantiles = KnifeRegressor("additive", QuantileLoss((0.1, 0.9)), **options).fit(X, y)
+    assert set(quantiles.get_support(indices=True)) <= {0, 3}
+    assert quantiles.p_value_ <= 0.05
+    assert several.n_steps_ == quantiles.n_steps_ == 1

@@ -173,8 +173,10 @@ def draw_around_model(
     """
     data, rows = setup.data, load_rows(setup.data)
     classes = data.targets.classes
-    if setup.spec.offset or (classes is None and not setup.spec.loss.scale_target):
-        return None  # what is left of a count, say, is no count
+    # What is left of a count, say, is no count, and labels or quantiles of a row belong together.
+    several = data.targets.labels or setup.spec.loss.n_levels > 1
+    if setup.spec.offset or several or (classes is None and not setup.spec.loss.scale_target):
+        return None
     weigh = Weigh.of(setup, rows)
     if classes is None:
         F = _held_out(setup, kept, rows, groups)

@@ -281,6 +281,11 @@ def measure_columns(
     varying = np.flatnonzero(moments.varying)
     if left_out is not None:
         varying = np.setdiff1d(varying, left_out)
+    if not len(varying) and moments.varying.any():
+        raise ValueError(
+            "Every column of X that varies is adjusted for: there is nothing to select from. Leave "
+            "one of them out of adjust_for."
+        )
     if not len(varying):
         raise ValueError(f"All {p} column(s) of X are constant: there is nothing to select from.")
     largest = float(moments.largest.max())
