@@ -92,3 +92,21 @@ def test_constant_columns_are_left_out_of_every_role(frame):
         adjust_for=["one", "batch"],
     )  # fmt: skip
     assert found.table.adjusted == ("batch",)
+
+
+@pytest.mark.parametrize("kind", ["survival", "counts"])
+def test_targets_whose_rows_exchange_nothing_are_selected_for_as_well(kind):
+    """What is adjusted for leaves no residuals of times and counts, so that noise is not asked."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3))
+    frame = pd.DataFrame(X, columns=list("abc")).assign(sex=rng.choice(["m", "f"], 120))
+    if kind == "survival":
+        target, options = "days", {"event": "died"}
+        frame = frame.assign(days=rng.exponential(np.exp(-2 * X[:, 0])), died=1)
+    else:
+        target, options = "visits", {"loss": "poisson"}
+        frame = frame.assign(visits=np.minimum(rng.poisson(np.exp(X[:, 0])), 6))
+    options |= {"kernel": "additive", "alpha": 1.0, "folds": 3, "adjust_for": ["sex"]}
+    selection = select_features(frame, target, **options)
+    assert "a" in selection.selected
+    assert selection.against_noise is None

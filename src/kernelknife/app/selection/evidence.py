@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernelknife._engine.data.survival import survival_columns
-from kernelknife._tuning.candidates import GRID
+from kernelknife._tuning.candidates import GRID, SearchSpec
 from kernelknife._tuning.splits import rows_of_splits
 from kernelknife.app.options import SearchOptions
 from kernelknife.app.tables import TableEncoder
@@ -85,7 +85,8 @@ def compare_with_noise(
 ) -> AgainstNoise | None:
     """Return which columns of the selected kernel's path are stronger than noise.
 
-    None where no permutations are wanted, or for a quick look.
+    None where no permutations are wanted, for a quick look, and where columns are adjusted for that
+    leave nothing which rows could exchange: of times until an event, or of counts.
 
     Parameters
     ----------
@@ -97,6 +98,10 @@ def compare_with_noise(
     options : SearchOptions
     """
     if not options.n_permutations or options.quick:
+        return None
+    spec = SearchSpec.from_estimator(search).fit
+    exchanged = spec.task == "classification" or spec.loss.scale_target
+    if search.adjust_for is not None and not exchanged:
         return None
     rows = rows_of_splits(search.splits_)
     with warnings.catch_warnings():

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kernelknife._engine.data.survival import check_survival, survival_columns
-from kernelknife._engine.policy import infer_task
+from kernelknife._engine.policy import infer_task, task_of_loss
 from kernelknife._utils.checks import as_frame
 from kernelknife._utils.messages import import_optional, number
 from kernelknife.app.messages import Hint, Message, offering
@@ -147,7 +147,7 @@ def _make_table(frame, options):
     if is_text(values):
         check_number_marks(options.target, values.astype(str))
     if events is None:
-        task = options.task or _guess_task(values, options.target, notes)
+        task = options.task or _guess_task(values, options, notes)
         target = _target_values(values, options.target, task)
     else:
         # Rows may have been left out for other columns' gaps.
@@ -539,8 +539,11 @@ def _without_constant_columns(frame, notes):
     return frame.drop(columns=constant)
 
 
-def _guess_task(values, name, notes):
-    """Return the task that the target suggests, with a note."""
+def _guess_task(values, options, notes):
+    """Return the task that the target suggests, with a note; of numbers that of a loss is clear."""
+    name = options.target
+    if not is_text(values) and task_of_loss(getattr(options, "loss", None)) == "regression":
+        return "regression"
     if is_text(values):
         notes.append(f"took the target {name} for {values.nunique()} classes")
         return "classification"
