@@ -34,14 +34,7 @@ from kernelknife.app.tables.columns import (
 )
 from kernelknife.app.tables.dates import expand_dates, plan_dates
 
-__all__ = [
-    "Table",
-    "as_pandas",
-    "check_column",
-    "group_labels",
-    "make_features",
-    "make_table",
-]
+__all__ = ["Table", "as_pandas", "check_column", "group_labels", "make_features", "make_table"]
 
 MANY_COLUMNS = 12  # more names than this do not fit into a message
 MOST_SUGGESTED = 3  # suggestions for a name that is not there
@@ -540,10 +533,10 @@ def _without_constant_columns(frame, notes):
 
 
 def _guess_task(values, options, notes):
-    """Return the task that the target suggests, with a note; of numbers that of a loss is clear."""
-    name = options.target
-    if not is_text(values) and task_of_loss(getattr(options, "loss", None)) == "regression":
-        return "regression"
+    """Return the task that the target suggests, with a note; a loss of numbers decides theirs."""
+    name, of_loss = options.target, task_of_loss(getattr(options, "loss", None))
+    if of_loss == "regression" and not is_text(values):
+        return of_loss
     if is_text(values):
         notes.append(f"took the target {name} for {values.nunique()} classes")
         return "classification"
