@@ -45,14 +45,17 @@ from kernelknife.path import PathResult
 __all__ = ["BaseKnifeCV", "models_of_folds"]
 
 
-def models_of_folds(search: Any, X: np.ndarray, y: np.ndarray, n_jobs: Any = None) -> list:
+def models_of_folds(
+    search: Any, X: np.ndarray, y: np.ndarray, n_jobs: Any = None, known: np.ndarray | None = None
+) -> list:
     """Return the models of the selected candidate that the folds of a fitted search have scored.
 
-    It was fitted to ``X`` and ``y``, without sample weights and offsets.
+    It was fitted to ``X`` and ``y`` without sample weights; ``known`` are offsets and logarithms of
+    exposures, if there were any.
     """
     as_estimator = partial(scored_candidate, search._single_estimator())
     scoring = Scoring(search.score_name_, None, as_estimator)
-    data = SearchData(X, y, np.ones(len(y)), scoring).take(search._rows)
+    data = SearchData(X, y, np.ones(len(y)), scoring, offset=known).take(search._rows)
     path, candidate = search._found
     found = find_again(path, candidate, data, search._folds, search._starts, n_jobs)
     return [as_estimator(*one) for one in found]

@@ -179,6 +179,20 @@ def test_a_loss_with_a_score_of_its_own_is_the_measure_of_every_model(loss):
     assert selection.baseline_error.mean == pytest.approx(np.mean(errors))
     assert selection.error.mean < selection.full_error.mean < selection.baseline_error.mean
     assert selection.full_model_in_words.startswith("the model of the same kernel")
+    found = selection.to_json()["calibration"]
+    if loss == "quantile":
+        assert found["groups"] == []
+        (one,) = found["coverage"]
+        assert one["quantile"] == 0.5
+        assert abs(one["share"] - 0.5) < 4 * one["spread"]
+        return
+    assert found["coverage"] == []
+    groups = selection.calibration.groups
+    assert [group.n_rows for group in groups] == [15] * 10
+    assert np.mean([group.observed for group in groups]) == pytest.approx(y.mean())
+    assert (np.diff([group.predicted for group in groups]) > 0).all()
+    far = [(group.observed - group.predicted) / group.spread for group in groups]
+    assert np.median(np.abs(far)) < 2
 
 
 @pytest.mark.parametrize("scale", [1e200, 1e-200])

@@ -8,7 +8,7 @@ import pytest
 
 from kernelknife.app.report import build_report
 from kernelknife.app.selection import select_features
-from kernelknife.app.selection.survival import partial_error
+from kernelknife.app.selection.quality import partial_error
 from kernelknife.app.storage import load_model, save_model
 from kernelknife.app.tables import TableError
 from kernelknife.losses import CoxLoss

@@ -35,8 +35,8 @@ from kernelknife._tuning.probabilities import learn_probabilities, scores_of_fol
 from kernelknife._tuning.splits import rows_of_splits
 from kernelknife._utils.threads import limited_blas
 from kernelknife.app.options import SearchOptions
+from kernelknife.app.selection.quality import partial_error
 from kernelknife.app.selection.result import OWN_MODEL, ClassQuality, HeldOut, Score, WrongRow
-from kernelknife.app.selection.survival import partial_error
 from kernelknife.cross_validation import KnifeClassifierCV
 from kernelknife.estimators import KnifeClassifier, KnifeRegressor
 from kernelknife.inspection.curves import as_errors
@@ -53,6 +53,7 @@ __all__ = [
     "compare_models",
     "judge_classes",
     "judge_held_out",
+    "loss_with_score",
     "mean_score",
     "select_model",
     "to_errors",
@@ -195,8 +196,13 @@ class LossScore:
         return self.loss.score(y, estimator.predict(X), s)
 
 
-def _loss_with_score(model):
-    """Return the loss of a regressor where it has a score of its own."""
+def loss_with_score(model) -> Loss | None:
+    """Return the loss of a regressor where it has a score of its own.
+
+    Parameters
+    ----------
+    model : KnifeRegressor, KnifeRegressorCV or a classifier
+    """
     if isinstance(model, KnifeClassifier | KnifeClassifierCV):
         return None
     loss = default_loss(model.loss, "regression")
@@ -205,7 +211,7 @@ def _loss_with_score(model):
 
 def _scoring_of(search):
     """Return what a scorer of scikit-learn is made of that compares as the search has."""
-    loss = _loss_with_score(search)
+    loss = loss_with_score(search)
     return search.score_name_ if loss is None else LossScore(loss)
 
 
@@ -297,7 +303,7 @@ def judge_held_out(model, X, y, Z, y_held) -> HeldOut | None:
         nothing = partial_error(model.loss, both, 0.0 * scores, train, test)
         return HeldOut(error, nothing, len(y_held))
     task = "classification" if isinstance(model, KnifeClassifier) else "regression"
-    loss = _loss_with_score(model)
+    loss = loss_with_score(model)
     baseline = _baseline(task, model.adjust_for, loss).fit(X, y)
     errors = []
     for judged in (model, baseline):
@@ -337,7 +343,7 @@ def compare_models(search, X, y, *, task, adjusted, n_jobs) -> tuple[np.ndarray,
     """
     X = _in_range(X)
     n_centers = plan_search(SearchSpec.from_estimator(search), len(X)).n_centers
-    kernel, loss = _nearest(search.kernel_), _loss_with_score(search)
+    kernel, loss = _nearest(search.kernel_), loss_with_score(search)
     models = [
         _model_with_all_columns(task, kernel, alpha, X.shape[1], n_centers, search.class_weight)
         if loss is None

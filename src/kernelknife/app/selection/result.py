@@ -234,6 +234,10 @@ class Selection:
         decide what is a finding.
     survival : SurvivalQuality or None
         Concordances and curves of risk groups; None for a target that is no time until an event.
+    calibration : Calibration or None
+        Predicted and observed means, or how many rows lie below quantiles, on the test rows of the
+        folds; None where the loss is not one of counts, amounts or quantiles. The share of the
+        deviance that is explained is ``advantage``.
     against_noise : AgainstNoise or None
         Which columns are stronger than the strongest of permuted targets; None for a quick look.
     information : dict of ColumnInformation
@@ -275,6 +279,7 @@ class Selection:
     searched_products: dict[int, int] = field(default_factory=dict)
     rates: ErrorRate | None = None
     survival: Any = None
+    calibration: Any = None
     against_noise: AgainstNoise | None = field(default=None, repr=False)
     information: dict[str, ColumnInformation] = field(default_factory=dict, repr=False)
 
@@ -482,6 +487,7 @@ class Selection:
             "error": self._errors_to_json(),
             "classes": None if self.quality is None else self.quality.to_json(),
             "survival": None if self.survival is None else self.survival.to_json(),
+            "calibration": None if self.calibration is None else self.calibration.to_json(),
             "better_than_baseline": self.verdict.better,
             "all_columns_better_than_baseline": self.verdict.all_better,
             "worse_than_all_columns": self.loses_to_all,

@@ -28,6 +28,7 @@ from kernelknife.app.selection.comparison import (
     compare_models,
     judge_classes,
     judge_held_out,
+    loss_with_score,
     mean_score,
     select_model,
 )
@@ -42,6 +43,11 @@ from kernelknife.app.selection.planning import (
     split_held_out,
 )
 from kernelknife.app.selection.products import find_searched_products
+from kernelknife.app.selection.quality import (
+    compare_survival,
+    judge_calibration,
+    judge_survival,
+)
 from kernelknife.app.selection.rates import (
     check_copies,
     check_knockoffs,
@@ -49,7 +55,6 @@ from kernelknife.app.selection.rates import (
     find_rates,
 )
 from kernelknife.app.selection.result import Feature, Selection
-from kernelknife.app.selection.survival import compare_survival, judge_survival
 from kernelknife.app.tables import Table, TableEncoder, TableError, make_table
 from kernelknife.app.tables.columns import listing
 from kernelknife.cross_validation import KnifeClassifierCV, KnifeRegressorCV, models_of_folds
@@ -406,6 +411,7 @@ def _make_selection(
         held_out=judge_held_out(model, X, y, Z, table.target[held]),
         quality=quality,
         survival=_judge_survival(selected, search, data, options.n_jobs),
+        calibration=_judge_calibration(selected, search, data, options.n_jobs),
         effects=find_effects(model, encoder, X, names, seed),
         interactions=find_interactions(model, encoder, X, seed),
         substitutes=_find_substitutes(model, search, X, y, options.quick),
@@ -470,6 +476,15 @@ def _judge_survival(selected, search, data, n_jobs):
         return None
     models = selected.models or models_of_folds(search, data.X, data.y, n_jobs)
     return judge_survival(models, search, data.X, data.y, n_jobs)
+
+
+def _judge_calibration(selected, search, data, n_jobs):
+    """Return whether predictions are as large as they should be, None for a loss without scores."""
+    loss = loss_with_score(search) if data.table.task == "regression" else None
+    if loss is None:
+        return None
+    models = selected.models or models_of_folds(search, data.X, data.y, n_jobs)
+    return judge_calibration(models, search.splits_, data.X, data.y, loss)
 
 
 def _describe_features(selected, search, encoder, adjusted):

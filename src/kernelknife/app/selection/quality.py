@@ -1,8 +1,8 @@
-"""How well a selection predicts times until an event, on the test rows of the folds.
+"""How well a selection predicts times, counts, amounts and quantiles on the test rows of the folds.
 
-The errors that decide are those of the search: what test rows add to the partial likelihood, with a
-minus sign. What people read is the concordance, and the Kaplan-Meier curves of rows of low, middle
-and high risk.
+The errors that decide are those of the search. What people read beside them is for times until an
+event the concordance, and the Kaplan-Meier curves of rows of low, middle and high risk; for counts
+and amounts, what came where as much was predicted; for quantiles, how many rows lie below them.
 """
 
 from contextlib import suppress
@@ -16,12 +16,23 @@ from kernelknife._tuning.candidates import EQUAL
 from kernelknife._tuning.choose import ScoreTable, nested_scores
 from kernelknife._utils.threads import limited_blas
 from kernelknife.app.selection.result import Score
-from kernelknife.losses import CoxLoss
+from kernelknife.losses import CoxLoss, ExpectileLoss, Loss, QuantileLoss
 from kernelknife.survival_metrics import concordance, kaplan_meier
 
-__all__ = ["RiskGroup", "SurvivalQuality", "compare_survival", "judge_survival", "partial_error"]
+__all__ = [
+    "Calibration",
+    "Coverage",
+    "PredictedGroup",
+    "RiskGroup",
+    "SurvivalQuality",
+    "compare_survival",
+    "judge_calibration",
+    "judge_survival",
+    "partial_error",
+]
 
 GROUPS = ("low risk", "middle risk", "high risk")
+PREDICTED_GROUPS, LEAST_ROWS = 10, 5  # most groups by the prediction, and least rows of each
 
 
 @dataclass(frozen=True)
@@ -76,6 +87,106 @@ class SurvivalQuality:
                 for group in self.groups
             ],
         }
+
+
+@dataclass(frozen=True)
+class PredictedGroup:
+    """Rows of similar predictions, which come from models that have not trained on them.
+
+    Attributes
+    ----------
+    n_rows : int
+    predicted, observed : float
+        Means of the predictions and of the target.
+    spread : float
+        Standard error of the mean target.
+    """
+
+    n_rows: int
+    predicted: float
+    observed: float
+    spread: float
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How many targets do not exceed a predicted quantile.
+
+    Attributes
+    ----------
+    quantile : float
+        The share that was asked for.
+    share, spread : float
+        The share of the rows, by models that have not trained on them, and its standard error.
+    """
+
+    quantile: float
+    share: float
+    spread: float
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Whether predictions of counts, amounts or quantiles are as large as they should be.
+
+    Attributes
+    ----------
+    groups : tuple of PredictedGroup
+        For counts and amounts the rows in up to ten groups of equal size by their prediction, the
+        smallest first; with exposures predictions and targets are those of a row's own exposure.
+    coverage : tuple of Coverage
+        One for every quantile that was asked for.
+    """
+
+    groups: tuple[PredictedGroup, ...]
+    coverage: tuple[Coverage, ...]
+
+    def to_json(self) -> dict:
+        """Return the figures as a dict that ``json.dumps`` accepts."""
+        return {
+            "groups": [vars(group) for group in self.groups],
+            "coverage": [vars(one) for one in self.coverage],
+        }
+
+
+def judge_calibration(models, splits, X, y, loss: Loss, **known) -> Calibration:
+    """Return whether predictions of the test rows are as large as they should be.
+
+    A row that is tested several times, because the folds are repeated, has its mean prediction.
+
+    Parameters
+    ----------
+    models : list of KnifeRegressor
+        One per fold, fitted on its training rows.
+    splits : list of (ndarray, ndarray)
+    X, y : ndarray
+    loss : Loss
+        With a score of its own.
+    **known
+        ``offset`` and ``exposure`` of the rows, or None.
+    """
+    total, times = np.zeros((len(y), loss.n_levels)), np.zeros(len(y))
+    for model, (_, test) in zip(models, splits, strict=True):
+        mine = {name: None if part is None else part[test] for name, part in known.items()}
+        total[test] += model.predict(X[test], **mine).reshape(len(test), -1)
+        times[test] += 1
+    rows = np.flatnonzero(times)
+    predicted, y = total[rows] / times[rows, None], np.asarray(y, dtype=float)[rows]
+    if isinstance(loss, QuantileLoss):
+        below = (y[:, None] <= predicted).mean(axis=0)
+        spread = np.sqrt(below * (1.0 - below) / len(rows))
+        parts = zip(np.ravel(loss.quantile), below, spread, strict=True)
+        return Calibration((), tuple(Coverage(*map(float, part)) for part in parts))
+    if isinstance(loss, ExpectileLoss):
+        return Calibration((), ())
+    order = np.argsort(predicted[:, 0], kind="stable")
+    n_groups = max(1, min(PREDICTED_GROUPS, len(rows) // LEAST_ROWS))
+    groups = []
+    for part in np.array_split(order, n_groups):
+        spread = y[part].std(ddof=1) / np.sqrt(len(part)) if len(part) > 1 else np.nan
+        means = predicted[part, 0].mean(), y[part].mean(), spread
+        groups.append(PredictedGroup(len(part), *map(float, means)))
+    return Calibration(tuple(groups), ())
 
 
 def partial_error(loss: CoxLoss, y, scores, train, test) -> float:
