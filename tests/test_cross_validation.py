@@ -7,7 +7,6 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-import skops.io
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, cross_val_score
@@ -15,7 +14,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from kernelknife import (
-    KnifeClassifier,
     KnifeClassifierCV,
     KnifeRegressor,
     KnifeRegressorCV,
@@ -248,18 +246,12 @@ def test_several_classes_and_outputs(rng):
     assert KnifeRegressorCV(**SMALL).fit(X, Y).predict(X).shape == (90, 2)
 
 
-def test_pipeline_pickle_and_skops(fitted, sinusoid):
+def test_pipeline_and_pickle(fitted, sinusoid):
     X, y = sinusoid
     pipe = make_pipeline(StandardScaler(), KnifeRegressorCV(**SMALL))
     assert cross_val_score(pipe, X, y, cv=3).mean() > 0.5
     again = pickle.loads(pickle.dumps(fitted))
     assert_array_equal(again.predict(X), fitted.predict(X))
-    for model in (fitted.best_estimator_, KnifeClassifier(kernel="rbf").fit(X, y > 0)):
-        stored = skops.io.dumps(model)
-        types = skops.io.get_untrusted_types(data=stored)
-        assert all(name.startswith("kernelknife.") for name in types)
-        loaded = skops.io.loads(stored, trusted=types)
-        assert_array_equal(loaded.predict(X), model.predict(X))
 
 
 def test_progress_shows_the_tree(sinusoid, capfd, callbacks):

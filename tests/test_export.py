@@ -1,12 +1,28 @@
 """Exported models predict what the models predict, wherever they are computed."""
 
-import numpy as np
-import pytest
-from numpy.testing import assert_allclose
+import importlib
 
-from kernelknife import KnifeRegressor, KnifeRegressorCV, select_stream
+import numpy as np
+import pandas as pd
+import pytest
+import skops.io
+from numpy.testing import assert_allclose, assert_array_equal
+
+from kernelknife import (
+    KnifeCCA,
+    KnifeClassifier,
+    KnifeClassifierCV,
+    KnifeDiscriminant,
+    KnifePCA,
+    KnifeRegressor,
+    KnifeRegressorCV,
+    KnifeSurvivalCV,
+    select_stream,
+)
 from kernelknife._engine.data import RowsError
-from kernelknife.export import predict_batches, to_polars, to_sql, to_tables
+from kernelknife.export import TRUSTED_TYPES, predict_batches, to_polars, to_sql, to_tables
+from kernelknife.kernels import KERNELS
+from kernelknife.losses import LOSSES
 
 N = 100_000
 
@@ -136,3 +152,55 @@ def test_a_prediction_that_fails_leaves_nothing(columns, streamed, tmp_path):
     with pytest.raises(ValueError, match="lacks the column 'id'"):
         predict_batches(streamed, tmp_path / "in.parquet", out, keep=["id"])
     assert [file.name for file in tmp_path.iterdir()] == ["in.parquet"]
+
+
+# -- files of skops -------------------------------------------------------------------------------
+
+
+def fitted_estimators():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    y = X[:, 0] + np.sin(X[:, 1])
+    yes, three, counts = y > 0, np.digitize(y, [-0.5, 0.5]), np.round(np.exp(y)) + 1.0
+    gaps = X.copy()
+    gaps[::7, 1] = np.nan
+    times = np.array(list(zip(rng.random(60) < 0.7, np.exp(-y), strict=True)), dtype="?,f8")
+    few = {"alphas": [1.0], "cv": 3, "sparsities": 5}
+    for name in KERNELS:
+        yield KnifeRegressor(KERNELS[name](), sparsity=1.0).fit(gaps, y), gaps
+    for name in LOSSES:
+        task = LOSSES[name].task if name != "negative_binomial" else "regression"
+        search = KnifeClassifierCV if task == "classification" else KnifeRegressorCV
+        yield (
+            search("linear", loss=name, **few).fit(X, yes if task == "classification" else counts),
+            X,
+        )
+    yield KnifeRegressorCV(["additive", "rbf"], solver="alternate", **few).fit(X, y), X
+    yield KnifeRegressorCV("rbf", n_centers=20, feature_groups="correlated", **few).fit(X, y), X
+    yield KnifeClassifierCV("rbf", probability="isotonic", **few).fit(X, three), X
+    yield (
+        KnifeClassifier(loss=LOSSES["hinge"](), probability="sigmoid", sparsity=1.0).fit(X, yes),
+        X,
+    )
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    yield KnifeRegressor(adjust_for=["a"], sparsity=1.0).fit(frame, y), frame
+    yield KnifeSurvivalCV("linear", **few).fit(X, times), X
+    yield KnifePCA(1, sparsity=1.0).fit(X), X
+    yield KnifeDiscriminant().fit(X, three), X
+    yield KnifeCCA().fit(X[:, :2], X[:, 2:]), X[:, :2]
+
+
+def test_skops_needs_to_trust_nothing_but_the_list():
+    for model, X in fitted_estimators():
+        stored = skops.io.dumps(model)
+        unknown = set(skops.io.get_untrusted_types(data=stored)) - set(TRUSTED_TYPES)
+        assert not unknown, (model, unknown)
+        loaded = skops.io.loads(stored, trusted=TRUSTED_TYPES)
+        method = "predict" if hasattr(model, "predict") else "transform"
+        assert_array_equal(getattr(loaded, method)(X), getattr(model, method)(X))
+
+
+def test_the_list_of_types_has_nothing_that_is_not_there():
+    for name in TRUSTED_TYPES:
+        module, _, attribute = name.rpartition(".")
+        assert hasattr(importlib.import_module(module), attribute), name

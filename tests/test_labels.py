@@ -57,6 +57,23 @@ def test_the_search_takes_labels(labeled):
     assert search.best_score_ > 0.85
 
 
+@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
+def test_every_label_learns_a_probability_of_its_own(method, labeled):
+    X, Y = labeled
+    single = KnifeClassifier("anova", sparsity=3.0, probability=method).fit(X, Y)
+    found = single.predict_proba(X)
+    sparse = KnifeClassifier("anova", sparsity=3.0, probability=method).fit(X, csr_array(Y))
+    assert_allclose(sparse.predict_proba(X), found)
+    search = KnifeClassifierCV("anova", alphas=[0.3], sparsities=5, cv=3, probability=method)
+    for model in (single, search.fit(X, Y)):
+        found = model.predict_proba(X)
+        assert found.shape == Y.shape
+        assert ((found > 0.5) == Y).mean() > 0.9
+        for label in range(3):
+            order = np.argsort(model.decision_function(X)[:, label])
+            assert (np.diff(found[order, label]) >= -1e-12).all()
+
+
 def test_labels_that_are_none_are_explained(labeled):
     X, Y = labeled
     with pytest.raises(ValueError, match="every column must hold 0 and 1"):

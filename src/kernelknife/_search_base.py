@@ -186,15 +186,16 @@ class BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEst
             result.refit.result.warn_not_converged("The selected model")
         return self
 
-    def _learn_probabilities(self, data: SearchData, codes: np.ndarray) -> None:
+    def _learn_probabilities(self, data: SearchData, codes: np.ndarray | None) -> None:
         """Learn probabilities from models like the chosen one, of the training rows of folds."""
         spec = FitSpec.from_estimator(self.best_estimator_)
         spec = with_column_numbers(spec, data.names, data.X.shape[1])
         scores = held_out_scores(spec, self.splits_, data.X, data.y, data.sample_weight)
         tested = np.concatenate([test for _, test in self.splits_])
         s, method = data.sample_weight[tested], str(self.probability)
+        of_classes = data.y if codes is None else codes  # labels have none
         with_probabilities(
-            self.best_estimator_, learn_probabilities(scores, codes[tested], s, method)
+            self.best_estimator_, learn_probabilities(scores, of_classes[tested], s, method)
         )
 
     def _open(

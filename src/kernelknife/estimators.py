@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -123,9 +124,11 @@ class BaseKnife(KernelPredictor, ABC):
             return
         refuse_lazy_rows(X, "probability")
         table, index = data.rows.load()
-        y, s = np.ravel(np.asarray(y))[index], check_sample_weight(s, len(y))[index]
-        codes = np.unique(y, return_inverse=True)[1]
-        splitter = make_splitter(None, codes, True, None, spec.seed)
+        y = y.toarray() if issparse(y) else np.asarray(y)
+        labels = y.ndim == 2 and y.shape[1] > 1
+        y, s = (y if labels else y.ravel())[index], check_sample_weight(s, len(y))[index]
+        codes = y if labels else np.unique(y, return_inverse=True)[1]
+        splitter = make_splitter(None, codes, not labels, None, spec.seed)
         splits = list(splitter.split(table.X, codes))
         spec = with_column_numbers(spec, data.rows.names, data.n_features)
         with limited_blas():

@@ -23,7 +23,64 @@ from kernelknife._utils.files import check_writable
 from kernelknife._utils.messages import import_optional
 from kernelknife.sources import open_source
 
-__all__ = ["CurveTables", "predict_batches", "to_polars", "to_sql", "to_tables"]
+__all__ = ["TRUSTED_TYPES", "CurveTables", "predict_batches", "to_polars", "to_sql", "to_tables"]
+
+_TYPES = {
+    "_base": ("fitted_at",),
+    "_components.principal": ("components_at",),
+    "_engine.data.arrays": ("ArrayRows",),
+    "_engine.data.columns": ("Columns",),
+    "_engine.data.grouping": ("Grouping",),
+    "_engine.data.prepare": ("TrainingData",),
+    "_engine.data.targets": ("SurvivalEncoder", "TargetEncoder"),
+    "_engine.effects": ("EffectMoments",),
+    "_engine.fit": ("Setup",),
+    "_engine.model": ("Model",),
+    "_engine.objective.coefficients": ("Quadratic",),
+    "_engine.objective.exact": ("ExactProblem",),
+    "_engine.objective.features": ("Features", "Subset"),
+    "_engine.objective.nystrom": ("NystromProblem",),
+    "_engine.objective.primal": ("PrimalProblem", "PrimalSums"),
+    "_engine.search.path": ("Trace",),
+    "_engine.search.starts": ("Start",),
+    "_engine.solvers.alternate": ("Alternate",),
+    "_engine.solvers.base": ("Outcome", "Solution"),
+    "_engine.solvers.eliminate": ("Eliminate",),
+    "_engine.spec": ("FitSpec",),
+    "_table_base": ("fitted_at",),
+    "_tuning.candidates": ("Candidate", "CandidatePath"),
+    "_tuning.probabilities": ("ProbabilityMap",),
+    "canonical": ("KnifeCCA",),
+    "cross_validation": ("KnifeClassifierCV", "KnifeRegressorCV"),
+    "decomposition": ("KnifePCA",),
+    "discriminant": ("KnifeDiscriminant",),
+    "estimators": ("KnifeClassifier", "KnifeRegressor"),
+    "kernels": (
+        *("Additive", "Anova", "Joint", "Laplace", "Linear", "Matern", "Polynomial", "RBF"),
+        *("RationalQuadratic", "Sigmoid"),
+    ),
+    "kernels.basis": ("Basis",),
+    "knockoffs": ("KnifeKnockoffs",),
+    "losses.base": ("PointwiseRisk",),
+    "losses.classes": ("Hinge", "HuberizedHinge", "LogisticLoss", "SquaredHinge"),
+    "losses.counts": ("GammaLoss", "NegativeBinomialLoss", "PoissonLoss", "TweedieLoss"),
+    "losses.numbers": ("HuberLoss", "SquaredLoss"),
+    "losses.quantiles": ("ExpectileLoss", "QuantileLoss", "SmoothQuantileLoss"),
+    "losses.survival": ("Baseline", "CoxLoss", "CoxRisk", "_Moments"),
+    "path": ("PathResult",),
+    "stability": ("KnifeStability",),
+    "survival": ("KnifeSurvival",),
+    "survival_cv": ("KnifeSurvivalCV",),
+}
+TRUSTED_TYPES = [
+    "functools.partial",
+    *(f"kernelknife.{module}.{name}" for module, names in _TYPES.items() for name in names),
+]
+"""What a file of skops with a fitted estimator of this package holds, by name.
+
+``skops.io.load(file, trusted=TRUSTED_TYPES)`` loads it and nothing else: none of these runs code of
+the file. ``functools.partial`` alone is not ours; what it calls has to be in the list, too.
+"""
 
 
 @dataclass(frozen=True, eq=False)

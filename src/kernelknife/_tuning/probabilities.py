@@ -1,7 +1,8 @@
 """From scores to probabilities, learned on rows that the models of folds have not seen.
 
 A sigmoid of two numbers per class (Platt 1999, with the targets that he smooths), or an increasing
-step function (isotonic regression). Beyond two classes each is against the rest, and normalized.
+step function (isotonic regression). Beyond two classes each is against the rest, and normalized;
+labels, of which a row may have several, are not.
 """
 
 from dataclasses import dataclass
@@ -39,14 +40,17 @@ class ProbabilityMap:
         By column of scores: for "sigmoid" slope and intercept, for "isotonic" increasing scores.
     chances : tuple of ndarray
         For "isotonic" the probabilities at these scores; empty for "sigmoid".
+    labels : bool
+        Whether columns are labels of their own.
     """
 
     method: str
     positions: tuple[np.ndarray, ...]
     chances: tuple[np.ndarray, ...] = ()
+    labels: bool = False
 
     def __call__(self, scores: np.ndarray) -> np.ndarray:
-        """Return the probabilities of all classes, given scores of shape (n, k)."""
+        """Return the probabilities of all classes or labels, given scores of shape (n, k)."""
         scores = to_host(scores)
         if self.method == "sigmoid":
             lines = zip(scores.T, self.positions, strict=True)
@@ -55,6 +59,8 @@ class ProbabilityMap:
             tables = zip(scores.T, self.positions, self.chances, strict=True)
             columns = [np.interp(f, at, chance) for f, at, chance in tables]
         chance = np.stack(columns, axis=1)
+        if self.labels:
+            return chance
         if chance.shape[1] == 1:
             return np.hstack([1.0 - chance, chance])
         total = chance.sum(axis=1, keepdims=True)
@@ -101,18 +107,19 @@ def learn_probabilities(
     ----------
     scores : ndarray of shape (n,) or (n, k)
         One column for two classes, else one per class.
-    codes : ndarray of int of shape (n,)
-        Of the classes.
+    codes : ndarray of int of shape (n,) or (n, k)
+        Of the classes, or 0 and 1 by label.
     s : ndarray of shape (n,)
         Sample weights.
     method : {"sigmoid", "isotonic"}
     """
     scores = np.reshape(scores, (len(codes), -1))
-    k = scores.shape[1]
-    labels = [codes == (1 if k == 1 else q) for q in range(k)]
+    k, of_labels = scores.shape[1], codes.ndim == 2
+    labels = list(codes.T > 0) if of_labels else [codes == (1 if k == 1 else q) for q in range(k)]
     pairs = list(zip(scores.T, labels, strict=True))
     if method == "sigmoid":
-        return ProbabilityMap(method, tuple(_platt(f, label, s) for f, label in pairs))
+        lines = tuple(_platt(f, label, s) for f, label in pairs)
+        return ProbabilityMap(method, lines, labels=of_labels)
     fitted = [
         IsotonicRegression(out_of_bounds="clip", y_min=0.0, y_max=1.0).fit(f, label, s)
         for f, label in pairs
@@ -121,6 +128,7 @@ def learn_probabilities(
         method,
         tuple(np.asarray(one.X_thresholds_, dtype=float) for one in fitted),
         tuple(np.asarray(one.y_thresholds_, dtype=float) for one in fitted),
+        of_labels,
     )
 
 

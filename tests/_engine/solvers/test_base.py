@@ -75,7 +75,7 @@ def test_a_callback_stops_the_solver(solver):
     found = solver.solve(problem, np.full(8, 0.2), 1.0, callback=lambda i, f: i > 2)
     assert found.n_iter == 2
     assert not found.converged
-    assert found.outcome is Outcome.STOPPED
+    assert found.outcome == Outcome.STOPPED
 
 
 @pytest.mark.parametrize("solver", [Eliminate(max_iter=2), Alternate(max_iter=2)])
@@ -84,4 +84,4 @@ def test_running_out_of_iterations_is_said(solver):
     problem = ExactProblem(standardized(X), y[:, None] / y.std(), RBF(), SquaredLoss())
     found = solver.solve(problem, np.full(8, 0.2), 1.0)
     assert not found.converged
-    assert found.outcome is Outcome.ITERATIONS
+    assert found.outcome == Outcome.ITERATIONS

@@ -122,7 +122,7 @@ class Alternate(Solver):
                 objective = state.smooth + float(penalty @ state.w)
             history.append(objective)
             factorizations.append(spent)
-        if outcome is Outcome.CONVERGED and state.inner.residual > INACCURATE:
+        if outcome == Outcome.CONVERGED and state.inner.residual > INACCURATE:
             outcome = Outcome.COEFFICIENTS
         return Solution.at(
             state,

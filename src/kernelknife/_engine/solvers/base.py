@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from enum import Enum
+from typing import ClassVar
 
 import numpy as np
 
@@ -32,25 +32,32 @@ def never(iteration: int, objective: float) -> bool:
     return False
 
 
-class Outcome(Enum):
+@dataclass(frozen=True)
+class Outcome:
     """Why a solver stopped, and what to do about it."""
 
-    CONVERGED = ("converged", "")
-    ITERATIONS = ("max_iter reached", "raise max_iter or tol")
-    STALLED = (
-        "no step decreases the objective",
-        "raise alpha or tol, or look for features of extreme scale",
-    )
-    COEFFICIENTS = (
-        "the coefficients did not reach their minimum",
-        "raise alpha, or choose a smoother loss",
-    )
-    STOPPED = ("stopped by callback", "the result is that of the last step")
-    TOO_FEW = ("fewer features lower the objective", "ask for fewer features")
+    reason: str
+    advice: str = ""
 
-    def __init__(self, reason: str, advice: str):
-        self.reason = reason
-        self.advice = advice
+    CONVERGED: ClassVar["Outcome"]
+    ITERATIONS: ClassVar["Outcome"]
+    STALLED: ClassVar["Outcome"]
+    COEFFICIENTS: ClassVar["Outcome"]
+    STOPPED: ClassVar["Outcome"]
+    TOO_FEW: ClassVar["Outcome"]
+
+
+# Not an Enum, whose members skops cannot load.
+Outcome.CONVERGED = Outcome("converged")
+Outcome.ITERATIONS = Outcome("max_iter reached", "raise max_iter or tol")
+Outcome.STALLED = Outcome(
+    "no step decreases the objective", "raise alpha or tol, or look for features of extreme scale"
+)
+Outcome.COEFFICIENTS = Outcome(
+    "the coefficients did not reach their minimum", "raise alpha, or choose a smoother loss"
+)
+Outcome.STOPPED = Outcome("stopped by callback", "the result is that of the last step")
+Outcome.TOO_FEW = Outcome("fewer features lower the objective", "ask for fewer features")
 
 
 @dataclass(frozen=True)
@@ -160,7 +167,7 @@ class Solution:
     @property
     def converged(self) -> bool:
         """Whether the solver reached its tolerance."""
-        return self.outcome is Outcome.CONVERGED
+        return self.outcome == Outcome.CONVERGED
 
     @property
     def n_factorizations(self) -> int:

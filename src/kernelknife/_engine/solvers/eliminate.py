@@ -194,7 +194,7 @@ class Eliminate(Solver):
         while True:
             proposal = descent.propose()
             outcome = descent.outcome(proposal, self.max_iter, callback)
-            if outcome is Outcome.CONVERGED and descent.was_misled():
+            if outcome == Outcome.CONVERGED and descent.was_misled():
                 continue
             if outcome is not None:
                 return descent.finish(outcome)
@@ -379,7 +379,7 @@ class _Descent:
             self.spent += self.state.inner.factorizations
             self.objective = self._objective_at(self.state)
             self.history[-1], self.factorizations[-1] = self.objective, self.spent
-        if outcome is Outcome.CONVERGED and self.state.inner.residual > INACCURATE:
+        if outcome == Outcome.CONVERGED and self.state.inner.residual > INACCURATE:
             outcome = Outcome.COEFFICIENTS
         return Solution.at(
             self.state,
