@@ -204,18 +204,16 @@ class CCAPathResult:
         }
         return pandas.concat(parts, axis=1)
 
-    def plot(
-        self, *, sparsity: float | None = None, axes: Any = None, line_kwargs: Any = None
-    ) -> Any:
+    def plot(self, *, sparsity: float | None = None, ax: Any = None, style: Any = None) -> Any:
         """Draw the path; see :class:`kernelknife.inspection.displays.CCAPathDisplay`.
 
         Parameters
         ----------
         sparsity : float, default=None
             A sparsity to mark.
-        axes : sequence of three matplotlib Axes, default=None
+        ax : sequence of three matplotlib Axes, default=None
             Where to draw the weights of both tables and the correlation; None makes a new figure.
-        line_kwargs : dict, default=None
+        style : dict, default=None
             Passed on to ``Axes.plot``.
 
         Returns
@@ -225,4 +223,4 @@ class CCAPathResult:
         """
         from kernelknife.inspection.displays import CCAPathDisplay
 
-        return CCAPathDisplay.from_path(self, sparsity=sparsity, axes=axes, line_kwargs=line_kwargs)
+        return CCAPathDisplay(self, sparsity=sparsity).plot(ax=ax, style=style)

@@ -379,7 +379,7 @@ class PathResult:
 
         return path_fragment(self)
 
-    def plot(self, *, sparsity=None, ax=None, line_kwargs=None):
+    def plot(self, *, sparsity=None, ax=None, style=None):
         """Draw the path; see :class:`kernelknife.inspection.displays.WeightPathDisplay`.
 
         Parameters
@@ -388,7 +388,7 @@ class PathResult:
             A penalty to mark.
         ax : matplotlib Axes, default=None
             Where to draw; None makes a new figure.
-        line_kwargs : dict, default=None
+        style : dict, default=None
             Passed on to ``Axes.plot``.
 
         Returns
@@ -398,7 +398,9 @@ class PathResult:
         """
         from kernelknife.inspection.displays import WeightPathDisplay
 
-        return WeightPathDisplay.from_path(self, sparsity=sparsity, ax=ax, line_kwargs=line_kwargs)
+        data = (self.sparsities, self.weights, self.feature_names)
+        display = WeightPathDisplay(*data, ranking=self.ranking, sparsity=sparsity)
+        return display.plot(ax=ax, style=style)
 
 
 def _one_per_row(values, setup, name):

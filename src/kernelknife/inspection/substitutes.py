@@ -233,14 +233,14 @@ class Substitutes:
         head = ["column", "without", "substitute", "named", "correlation", "cost", "makes_up"]
         return pandas.DataFrame(rows, columns=[*head, "standard_error", "selected"])
 
-    def plot(self, *, ax: Any = None, bar_kwargs: Any = None) -> Any:
+    def plot(self, *, ax: Any = None, style: Any = None) -> Any:
         """Draw the costs; see :class:`kernelknife.inspection.displays.SubstitutesDisplay`.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
             Where to draw; None makes a new figure.
-        bar_kwargs : dict, default=None
+        style : dict, default=None
             Passed on to ``Axes.barh``.
 
         Returns
@@ -250,7 +250,7 @@ class Substitutes:
         """
         from kernelknife.inspection.displays import SubstitutesDisplay
 
-        return SubstitutesDisplay(self).plot(ax=ax, bar_kwargs=bar_kwargs)
+        return SubstitutesDisplay(self).plot(ax=ax, style=style)
 
 
 def find_substitutes(

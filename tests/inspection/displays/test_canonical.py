@@ -36,7 +36,7 @@ def test_weights_of_both_tables_and_the_correlation_are_drawn(path):
 
 
 def test_a_chosen_sparsity_is_marked_in_all_three(path):
-    display = path.plot(sparsity=1.5, line_kwargs={"linewidth": 3.0})
+    display = path.plot(sparsity=1.5, style={"linewidth": 3.0})
     assert "chosen" in texts(display.axes_[0])
     assert len(display.x_display_.lines_) == path.n_x_selected[2]
     for ax in display.axes_:
@@ -46,9 +46,9 @@ def test_a_chosen_sparsity_is_marked_in_all_three(path):
 
 def test_given_axes_are_drawn_on(path):
     figure, axes = plt.subplots(1, 3)
-    assert path.plot(axes=axes).figure_ is figure
-    with pytest.raises(ValueError, match=r"axes must be three.*got 2"):
-        path.plot(axes=axes[:2])
+    assert path.plot(ax=axes).figure_ is figure
+    with pytest.raises(ValueError, match="3 axes are needed, got 2"):
+        path.plot(ax=axes[:2])
     one = figure.gca()
-    with pytest.raises(ValueError, match=r"axes must be three.*got 1"):
-        path.plot(axes=one)
+    with pytest.raises(ValueError, match="3 axes are needed, got 1"):
+        path.plot(ax=one)

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib import pyplot as plt
+from matplotlib.colors import to_hex
 from numpy.testing import assert_allclose
 
 from kernelknife import (
@@ -12,9 +13,8 @@ from kernelknife import (
     KnifeRegressorCV,
 )
 from kernelknife.datasets import make_separate_effects, make_sinusoidal
-from kernelknife.inspection.displays import (
-    EffectsDisplay,
-)
+from kernelknife.inspection.displays import EffectsDisplay
+from kernelknife.inspection.displays.style import DIVERGING
 
 
 @pytest.fixture(scope="module")
@@ -39,19 +39,22 @@ def test_effects_are_those_of_the_model(separate):
     assert_allclose(line.get_ydata(), effect.values)
     share = shares["wave",]
     assert f"{100 * share:.0f} %" in display.axes_[names.index("wave")].get_title(loc="left")
-    surface = display.surfaces_[0]
     ax = display.axes_[len(display.lines_)]
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("left", "right")
     together = separate.effect("left", "right")
-    assert_allclose(surface.get_array().T, together.values)
+    values = np.asarray(together.values)
+    assert display.largest_ == np.abs(values).max()
+    # A cell has the color that its value has.
+    i, j = np.unravel_index(np.argmax(np.abs(values)), values.shape)
+    inside = [together.grids[0][i], together.grids[1][j]]
+    (patch,) = (p for p in ax.patches if p.get_path().contains_point(inside))
+    end = DIVERGING[-1 if values[i, j] > 0 else 0]
+    assert to_hex(patch.get_facecolor()) == end
 
 
 def test_effects_have_common_scales(separate):
     display = EffectsDisplay.from_estimator(separate, most=6)
     assert len({ax.get_ylim() for ax in display.axes_[: len(display.lines_)]}) == 1
-    assert len({surface.get_clim() for surface in display.surfaces_}) == 1
-    low, high = display.surfaces_[0].get_clim()
-    assert low == -high
     level = [ax.get_xlabel() for ax in display.axes_].index("level")
     assert display.lines_[level].get_marker() == "o"
 
@@ -102,12 +105,10 @@ def test_what_has_no_effects_is_refused(chosen):
 
 def test_effects_into_given_axes(separate):
     figure, axes = plt.subplots(1, 4)
-    display = EffectsDisplay.from_estimator(separate, most=2, axes=axes)
+    display = EffectsDisplay.from_estimator(separate, most=2, ax=axes)
     assert display.figure_ is figure
     assert list(display.axes_) == list(axes[:2])
-    with pytest.raises(ValueError, match="3 effects need 3 axes, got 2"):
-        EffectsDisplay.from_estimator(separate, most=3, axes=axes[:2])
-    style = {"color": "red"}, {"cmap": "PuOr"}
-    display = EffectsDisplay.from_estimator(separate, line_kwargs=style[0], surface_kwargs=style[1])
+    with pytest.raises(ValueError, match="3 axes are needed, got 2"):
+        EffectsDisplay.from_estimator(separate, most=3, ax=axes[:2])
+    display = EffectsDisplay.from_estimator(separate, style={"color": "red"})
     assert display.lines_[0].get_color() == "red"
-    assert display.surfaces_[0].get_cmap().name == "PuOr"

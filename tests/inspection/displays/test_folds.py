@@ -24,7 +24,6 @@ def test_cross_validation_shows_one_line_per_alpha(chosen):
     kind = chosen.weighting_ if chosen.alpha_ == 0.1 else "penalized"
     rows = (results["alpha"] == 0.1) & (results["weighting"] == kind)
     assert_allclose(display.lines_[0].get_ydata(), -results["mean_test_score"][rows])
-    assert "features" in display.count_ax_.get_ylabel()
 
 
 def test_the_fewest_features_within_one_standard_error():

@@ -18,7 +18,7 @@ def closed():
 def test_lines_are_the_shares_of_votes(rng):
     X = rng.normal(size=(60, 7))
     model = KnifeStability(n_pairs=4).fit(X, np.sin(2 * X[:, 2]) + 0.1 * rng.normal(size=60))
-    display = StabilityDisplay.from_estimator(model, line_kwargs={"linewidth": 3})
+    display = StabilityDisplay.from_estimator(model, style={"linewidth": 3})
     assert [line.get_label() for line in display.lines_] == ["x2"]
     assert display.lines_[0].get_linewidth() == 3
     where = list(display.n_votes).index(model.n_votes_)

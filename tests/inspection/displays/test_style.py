@@ -51,10 +51,10 @@ def test_given_axes_are_used(chosen):
     figure, axes = plt.subplots(1, 4)
     assert WeightPathDisplay.from_estimator(chosen, ax=axes[0]).figure_ is figure
     assert CVDisplay.from_estimator(chosen, ax=axes[1]).ax_ is axes[1]
-    display = WeightsDisplay.from_estimator(chosen, ax=axes[2], bar_kwargs={"color": "red"})
+    display = WeightsDisplay.from_estimator(chosen, ax=axes[2], style={"color": "red"})
     assert display.ax_ is axes[2]
     style = {"linewidth": 5.0}
-    line = WeightPathDisplay.from_estimator(chosen, ax=axes[3], line_kwargs=style).lines_[0]
+    line = WeightPathDisplay.from_estimator(chosen, ax=axes[3], style=style).lines_[0]
     assert line.get_linewidth() == 5.0
 
 

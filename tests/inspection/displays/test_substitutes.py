@@ -18,7 +18,7 @@ def test_substitutes_are_bars_and_sentences(rng):
     X = np.column_stack([x, z, x + 0.1 * rng.normal(size=100), rng.normal(size=(100, 3))])
     path = knife_path(X, np.sin(x) + z, alpha=0.3)
     i = int(np.flatnonzero(path.n_selected == 2)[0])
-    display = SubstitutesDisplay.from_path(path, i)
+    display = path.substitutes(i).plot()
     named = [one for place in display.substitutes for one in place.substitutes]
     assert len(named) == len(display.bars_) == 1
     assert_allclose(display.bars_[0].patches[0].get_width(), named[0].makes_up)

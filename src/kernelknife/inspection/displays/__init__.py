@@ -1,16 +1,14 @@
 """Pictures of paths, substitutes, folds, convergence, weights, scores, kernels and effects.
 
 The classes follow scikit-learn's Display convention: the constructor takes data, ``from_...`` reads
-them from a result, and ``plot`` draws. matplotlib is imported only when something is drawn.
+them from a result, and ``plot`` draws. What they and the reports draw is drawn in :mod:`.charts` or
+in one of these classes, in the look of :mod:`.style`; :mod:`.svg` makes text of it. matplotlib is
+imported only when something is drawn.
 """
 
+from kernelknife.inspection.displays.charts import best_by_count, fewest_within_error
 from kernelknife.inspection.displays.effects import EffectsDisplay
-from kernelknife.inspection.displays.folds import (
-    CountDisplay,
-    CVDisplay,
-    best_by_count,
-    fewest_within_error,
-)
+from kernelknife.inspection.displays.folds import CountDisplay, CVDisplay
 from kernelknife.inspection.displays.paths import (
     CCAPathDisplay,
     ConvergenceDisplay,
@@ -19,6 +17,7 @@ from kernelknife.inspection.displays.paths import (
 )
 from kernelknife.inspection.displays.rows import KernelDisplay, ScoresDisplay
 from kernelknife.inspection.displays.style import log_positions, spread_labels
+from kernelknife.inspection.displays.svg import save_figure, to_svg
 from kernelknife.inspection.displays.weights import SubstitutesDisplay, WeightsDisplay
 
 __all__ = [
@@ -36,5 +35,7 @@ __all__ = [
     "best_by_count",
     "fewest_within_error",
     "log_positions",
+    "save_figure",
     "spread_labels",
+    "to_svg",
 ]

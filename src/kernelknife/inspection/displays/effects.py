@@ -1,4 +1,4 @@
-"""Pictures of separate effects: curves of columns and surfaces of pairs."""
+"""Display of separate effects: curves of columns and surfaces of pairs."""
 
 from dataclasses import replace
 
@@ -6,14 +6,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from kernelknife._utils.checks import check_number
-from kernelknife._utils.messages import import_optional
-from kernelknife.inspection.displays.style import (
-    COLORS,
-    GRAY,
-    best_estimator,
-    hide_frame,
-    shorten,
-)
+from kernelknife.inspection.displays import style as st
+from kernelknife.inspection.displays.charts import draw_bands, draw_effect, draw_surface
 from kernelknife.inspection.effects import GRID_POINTS
 
 __all__ = ["EffectsDisplay"]
@@ -25,7 +19,7 @@ PANEL = (3.3, 2.8)  # width and height of one of them, in inches
 OUTER_POINTS, MOST_OUTER_RANGE = 0.1, 0.6
 
 
-class EffectsDisplay:
+class EffectsDisplay(st.Display):
     """What columns do alone, as curves, and what pairs do together, as colored surfaces.
 
     All curves have one vertical scale and all surfaces one color scale, so that a large effect
@@ -50,8 +44,8 @@ class EffectsDisplay:
         The figure.
     lines_ : list of Line2D
         The curves of the main effects.
-    surfaces_ : list of QuadMesh
-        The surfaces of the pairs.
+    largest_ : float
+        The size of an effect of a pair that has the strongest color.
 
     See Also
     --------
@@ -73,11 +67,16 @@ class EffectsDisplay:
         self.effects = effects
         self.shares = shares
         self.label = label
+        self.n_axes = len(effects)
+
+    @property
+    def size(self):
+        """Width and height of a new figure, in inches."""
+        across = min(self.n_axes, MOST_ACROSS)
+        return PANEL[0] * across, PANEL[1] * -(-self.n_axes // across)
 
     @classmethod
-    def from_estimator(
-        cls, estimator, *, most=6, output=0, axes=None, line_kwargs=None, surface_kwargs=None
-    ):
+    def from_estimator(cls, estimator, *, most=6, output=0, ax=None, style=None):
         """Draw the largest effects of a fitted additive or ANOVA model.
 
         Parameters
@@ -89,124 +88,76 @@ class EffectsDisplay:
         output : int, default=0
             Which output of a regressor with several, or which entry of ``classes_`` of a classifier
             with more than two. Two classes have one score, which is that of the second class.
-        axes : sequence of matplotlib Axes, default=None
-            At least as many as there are effects to draw. None draws into a new figure.
-        line_kwargs : dict, default=None
-            Passed to every curve.
-        surface_kwargs : dict, default=None
-            Passed to every surface.
+        ax, style : as in plot
+            As many axes as there are effects to draw; the style of the curves.
 
         Returns
         -------
         EffectsDisplay
             The display, already drawn.
         """
-        estimator = best_estimator(estimator)
+        estimator = st.best_estimator(estimator)
         check_is_fitted(estimator, "weights_")
         check_number(most, "most", low=1, integer=True)
         drawable = [effect for effect in estimator.effects() if len(effect.names) < 3][:most]
         if not drawable:
             raise ValueError("No column is selected, so that there is no effect to draw.")
         # A column is asked for by its place: names need not be different.
-        effects = [estimator.effect(*effect.columns) for effect in drawable]
-        effects = [_one_output(effect, output) for effect in effects]
+        effects = [_one_output(estimator.effect(*one.columns), output) for one in drawable]
         shares = [effect.share for effect in drawable]
         display = cls(effects, shares, _output_in_words(estimator, output))
-        return display.plot(axes=axes, line_kwargs=line_kwargs, surface_kwargs=surface_kwargs)
+        return display.plot(ax=ax, style=style)
 
-    def plot(self, *, axes=None, line_kwargs=None, surface_kwargs=None):
-        """Draw the picture.
+    def _split(self, figure):
+        across = min(self.n_axes, MOST_ACROSS)
+        axes = figure.subplots(-(-self.n_axes // across), across, squeeze=False).ravel()
+        for ax in axes[self.n_axes :]:
+            figure.delaxes(ax)
+        return axes[: self.n_axes]
 
-        Parameters
-        ----------
-        axes : sequence of matplotlib Axes, default=None
-            At least one for every effect. None draws into a new figure.
-        line_kwargs : dict, default=None
-            Passed to every curve.
-        surface_kwargs : dict, default=None
-            Passed to every surface.
-
-        Returns
-        -------
-        self : EffectsDisplay
-            The display, with what was drawn as attributes.
-        """
-        axes = self._axes_or_new(axes)
-        pairs = list(zip(self.effects, self.shares, strict=True))
-        pairs.sort(key=lambda pair: len(pair[0].names))  # stable: otherwise the order stays
-        self.lines_: list = []
-        self.surfaces_: list = []
+    def _draw(self, axes, style):
+        pairs = sorted(
+            zip(self.effects, self.shares, strict=True), key=lambda pair: len(pair[0].names)
+        )
+        curves = [e.values for e in self.effects if len(e.names) == 1]
+        low = min((curve.min() for curve in curves), default=0.0)
+        high = max((curve.max() for curve in curves), default=0.0)
+        room = 0.06 * (high - low) or 1.0
+        surfaces = [np.abs(e.values).max() for e in self.effects if len(e.names) == 2]
+        self.largest_ = float(max(surfaces, default=0.0)) or 1.0
+        self.lines_ = []
         for ax, (effect, share) in zip(axes, pairs, strict=True):
+            ax.spines[["top", "right"]].set_visible(False)
             if len(effect.names) == 1:
-                self._draw_curve(ax, effect, line_kwargs)
+                self._draw_curve(ax, effect, (low - room, high + room), style)
             else:
-                self._draw_surface(ax, effect, surface_kwargs)
-            ax.set_title(f"{_percent(share)} of the variance", fontsize="medium", loc="left")
-        self._share_heights(axes[: len(self.lines_)])
-        self.axes_, self.figure_ = axes, axes[0].figure
-        return self
+                edges = [_edges(grid) for grid in effect.grids]
+                draw_surface(ax, edges, effect.values, effect.names, largest=self.largest_)
+                for side, grid in zip("xy", effect.grids, strict=True):
+                    if _squeezed(grid):
+                        ax.set(**{f"{side}lim": _most_of(grid)})
+                draw_bands(ax.inset_axes([0.0, 1.1, 1.0, 0.05]), self.largest_, "")
+            title = f"{_percent(share)} of the variance"
+            ax.set_title(title, loc="left", y=1.2 if len(effect.names) == 2 else 1.0)
 
-    def _axes_or_new(self, axes):
-        """Return one axes per effect: the first of those given, or those of a new figure."""
-        pyplot = import_optional("matplotlib.pyplot", "kernelknife[plot]", "Drawing")
-        n = len(self.effects)
-        if axes is None:
-            across = min(n, MOST_ACROSS)
-            down = -(-n // across)
-            size = (PANEL[0] * across, PANEL[1] * down)
-            figure, axes = pyplot.subplots(
-                down, across, figsize=size, squeeze=False, layout="constrained"
-            )
-            figure.get_layout_engine().set(h_pad=0.08, w_pad=0.08)
-            for ax in axes.ravel()[n:]:
-                figure.delaxes(ax)
-        axes = np.asarray(axes, dtype=object).ravel()
-        if len(axes) < n:
-            raise ValueError(f"{n} effects need {n} axes, got {len(axes)}.")
-        return axes[:n]
-
-    def _draw_curve(self, ax, effect, line_kwargs):
+    def _draw_curve(self, ax, effect, heights, style):
         """Draw what one column does alone; levels are dots."""
         (grid,) = effect.grids
-        style = {"color": COLORS[0], "linewidth": 2.0, **(line_kwargs or {})}
+        first = ax.get_subplotspec() is None or ax.get_subplotspec().is_first_col()
+        one = {"column": effect.names[0], "values": grid, "curves": {"": effect.values}}
         if len(grid) < GRID_POINTS:
             style = {"marker": "o", "linewidth": 0.8, "linestyle": ":", **style}
-        ax.axhline(0.0, color=GRAY, linewidth=0.8, zorder=1)
-        self.lines_ += ax.plot(grid, effect.values, **style)
+        self.lines_ += draw_effect(
+            ax, one, heights=heights, label=self.label if first else "", style=style
+        )
         if _squeezed(grid):
             ax.set_xlim(_most_of(grid))
-        ax.set_xlabel(shorten(effect.names[0], 32))
-        if ax.get_subplotspec() is None or ax.get_subplotspec().is_first_col():
-            ax.set_ylabel(self.label)
-        hide_frame(ax)
 
-    def _share_heights(self, axes):
-        """Give all curves the same vertical scale, with the names of the ticks at every one."""
-        if len(axes):
-            curves = [line.get_ydata() for line in self.lines_]
-            low, high = min(c.min() for c in curves), max(c.max() for c in curves)
-            room = 0.06 * (high - low) or 1.0
-            for ax in axes:
-                ax.set_ylim(low - room, high + room)
 
-    def _draw_surface(self, ax, effect, surface_kwargs):
-        """Draw what two columns do together; zero has the color of the middle."""
-        largest = max(np.abs(e.values).max() for e in self.effects if len(e.names) == 2) or 1.0
-        style = {"cmap": "RdBu_r", "vmin": -largest, "vmax": largest, "shading": "nearest"}
-        x, y = effect.grids
-        # Rasterized, because thousands of cells would make a vector file very large.
-        style = {**style, "rasterized": True, **(surface_kwargs or {})}
-        surface = ax.pcolormesh(x, y, effect.values.T, **style)
-        self.surfaces_.append(surface)
-        if _squeezed(x):
-            ax.set_xlim(_most_of(x))
-        if _squeezed(y):
-            ax.set_ylim(_most_of(y))
-        ax.set_xlabel(shorten(effect.names[0], 32))
-        ax.set_ylabel(shorten(effect.names[1], 24))
-        bar = ax.figure.colorbar(surface, ax=ax)
-        bar.outline.set_visible(False)
-        bar.set_label(self.label, fontsize="small")
+def _edges(grid):
+    """Return where the cells around the values of a grid begin and end."""
+    middles = (grid[1:] + grid[:-1]) / 2
+    return np.array([2 * grid[0] - middles[0], *middles, 2 * grid[-1] - middles[-1]])
 
 
 def _percent(share):
@@ -239,4 +190,6 @@ def _output_in_words(estimator, output):
     classes = getattr(estimator, "classes_", None)
     if classes is None:
         return "adds to the prediction"
-    return f"adds to the score of {shorten(classes[1] if len(classes) == 2 else classes[output])}"
+    return (
+        f"adds to the score of {st.shorten(classes[1] if len(classes) == 2 else classes[output])}"
+    )

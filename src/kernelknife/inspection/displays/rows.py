@@ -1,24 +1,15 @@
-"""Pictures of rows: how much alike they are to a kernel, and their scores."""
+"""Displays of rows: how much alike they are to a kernel, and their scores."""
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from kernelknife._utils.messages import import_optional
-from kernelknife.inspection.displays.style import (
-    COLORS,
-    axes_or_new,
-    best_estimator,
-    hide_frame,
-    shorten,
-)
+from kernelknife.inspection.displays import style as st
+from kernelknife.inspection.displays.charts import color_rows, draw_dots, draw_legend
 
-__all__ = [
-    "KernelDisplay",
-    "ScoresDisplay",
-]
+__all__ = ["KernelDisplay", "ScoresDisplay"]
 
 
-class KernelDisplay:
+class KernelDisplay(st.Display):
     """The kernel matrix with equal and with fitted weights, rows ordered by the target.
 
     Parameters
@@ -49,13 +40,15 @@ class KernelDisplay:
     2
     """
 
+    size, n_axes = (8.0, 4.0), 2
+
     def __init__(self, before, after, groups=()):
         self.before = before
         self.after = after
         self.groups = groups
 
     @classmethod
-    def from_estimator(cls, estimator, X, y, *, axes=None):
+    def from_estimator(cls, estimator, X, y, *, ax=None):  # type: ignore[override]
         """Draw the kernel of a fitted estimator on the rows ``X``.
 
         Parameters
@@ -66,7 +59,7 @@ class KernelDisplay:
             Rows to compare with each other.
         y : array-like of shape (n_samples,)
             Classes, or numbers to order the rows by.
-        axes : sequence of two matplotlib Axes, default=None
+        ax : sequence of two matplotlib Axes, default=None
             Where to draw; None makes a new figure.
 
         Returns
@@ -74,7 +67,7 @@ class KernelDisplay:
         KernelDisplay
             The display, already drawn.
         """
-        estimator = best_estimator(estimator)
+        estimator = st.best_estimator(estimator)
         check_is_fitted(estimator, "weights_")
         before, after = estimator.kernel_matrices(X)
         y = np.asarray(y).reshape(len(before), -1)[:, 0]
@@ -83,53 +76,29 @@ class KernelDisplay:
         if hasattr(estimator, "classes_"):
             groups = [(str(c), int(np.sum(y == c))) for c in estimator.classes_]
         ordered = np.ix_(order, order)
-        return cls(before[ordered], after[ordered], groups).plot(axes=axes)
+        return cls(before[ordered], after[ordered], groups).plot(ax=ax)
 
-    def plot(self, *, axes=None):
-        """Draw the two matrices side by side.
-
-        Parameters
-        ----------
-        axes : sequence of two matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-
-        Returns
-        -------
-        self : KernelDisplay
-            The display, with what was drawn as attributes.
-        """
-        pyplot = import_optional("matplotlib.pyplot", "kernelknife[plot]", "Drawing")
-        if axes is None:
-            _, axes = pyplot.subplots(1, 2, figsize=(8.0, 4.0), layout="constrained")
+    def _draw(self, axes, style):
         self.images_ = []
-        for ax, matrix, title in zip(
-            axes, (self.before, self.after), ("all features", "weighted features"), strict=True
-        ):
+        titles, matrices = ("all features", "weighted features"), (self.before, self.after)
+        for ax, matrix, title in zip(axes, matrices, titles, strict=True):
             # The diagonal of ones and a few outliers would take most of the color scale.
             low, high = np.percentile(matrix, [1, 99])
-            image = ax.imshow(matrix, cmap="viridis", vmin=low, vmax=max(high, low + 1e-12))
-            self.images_.append(image)
-            ax.set_title(title, fontsize="medium")
-            ax.set_xticks([])
-            ax.set_yticks([])
-            ax.figure.colorbar(image, ax=ax, shrink=0.75)
-            self._separate_classes(ax)
-        self.axes_, self.figure_ = np.asarray(axes), axes[0].figure
-        return self
-
-    def _separate_classes(self, ax):
-        """Draw lines between the classes and name them."""
-        edges = np.cumsum([0, *(size for _, size in self.groups)]) - 0.5
-        for edge in edges[1:-1]:
-            ax.axhline(edge, color="white", linewidth=1.0)
-            ax.axvline(edge, color="white", linewidth=1.0)
-        if len(self.groups):
-            middles = (edges[:-1] + edges[1:]) / 2
-            ax.set_yticks(middles, [shorten(name, 12) for name, _ in self.groups])
-            ax.tick_params(length=0)
+            look = {"cmap": "viridis", "vmin": low, "vmax": max(high, low + 1e-12), **style}
+            self.images_.append(ax.imshow(matrix, **look))
+            ax.set(title=title, xticks=[], yticks=[])
+            ax.figure.colorbar(self.images_[-1], ax=ax, shrink=0.75)
+            edges = np.cumsum([0, *(size for _, size in self.groups)]) - 0.5
+            for edge in edges[1:-1]:
+                ax.axhline(edge, color="white", linewidth=1.0)
+                ax.axvline(edge, color="white", linewidth=1.0)
+            if len(self.groups):
+                middles = (edges[:-1] + edges[1:]) / 2
+                ax.set_yticks(middles, [st.shorten(name, 12) for name, _ in self.groups])
+                ax.tick_params(length=0)
 
 
-class ScoresDisplay:
+class ScoresDisplay(st.Display):
     """Rows at two of their scores: principal components, discriminants or canonical scores.
 
     Parameters
@@ -137,7 +106,7 @@ class ScoresDisplay:
     scores : ndarray of shape (n_samples, 2)
         Two scores per row.
     labels : array-like of shape (n_samples,), default=None
-        Values that color the rows: texts and at most seven different values get a color each,
+        Values that color the rows: texts and at most eight different values get a color each,
         other numbers a scale.
     axis_names : pair of str, default=("score 1", "score 2")
         Names of the axes.
@@ -146,8 +115,8 @@ class ScoresDisplay:
     ----------
     ax_, figure_ : matplotlib objects
         What was drawn on.
-    dots_ : list of matplotlib collections
-        The dots, one collection per class.
+    dots_ : matplotlib artists
+        The dots: lines without a line, one per class, or a collection with a scale of colors.
 
     Examples
     --------
@@ -158,13 +127,17 @@ class ScoresDisplay:
     'score 1'
     """
 
+    size = (5.6, 4.4)
+
     def __init__(self, scores, labels=None, axis_names=("score 1", "score 2")):
         self.scores = scores
         self.labels = labels
         self.axis_names = axis_names
 
     @classmethod
-    def from_estimator(cls, estimator, X, y=None, *, labels=None, ax=None, scatter_kwargs=None):
+    def from_estimator(  # type: ignore[override]
+        cls, estimator, X, y=None, *, labels=None, ax=None, style=None
+    ):
         """Draw the scores of rows by a fitted estimator.
 
         Parameters
@@ -178,10 +151,8 @@ class ScoresDisplay:
             those of ``X``.
         labels : array-like of shape (n_samples,), default=None
             Classes or numbers that color the rows.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-        scatter_kwargs : dict, default=None
-            Passed on to ``Axes.scatter``.
+        ax, style : as in plot
+            See :meth:`plot`.
 
         Returns
         -------
@@ -200,44 +171,24 @@ class ScoresDisplay:
             second = scores[:, 0] if single else scores[:, 1]
             names = ("row", "score 1") if single else ("score 1", "score 2")
         display = cls(np.column_stack([first, second]), labels, names)
-        return display.plot(ax=ax, scatter_kwargs=scatter_kwargs)
+        return display.plot(ax=ax, style=style)
 
-    def plot(self, *, ax=None, scatter_kwargs=None):
-        """Draw the rows.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-        scatter_kwargs : dict, default=None
-            Passed on to ``Axes.scatter``.
-
-        Returns
-        -------
-        self : ScoresDisplay
-            The display, with what was drawn as attributes.
-        """
-        ax = axes_or_new(ax, (5.6, 4.4))
-        style = {"s": 16, "alpha": 0.8, **(scatter_kwargs or {})}
-        x, y = self.scores.T
+    def _draw(self, ax, style):
+        x, y = np.transpose(self.scores)
         labels = None if self.labels is None else np.asarray(self.labels)
-        if labels is None:
-            self.dots_ = [ax.scatter(x, y, **{"color": COLORS[0], **style})]
-        elif labels.dtype.kind == "f" and len(np.unique(labels)) > len(COLORS):
-            self.dots_ = [ax.scatter(x, y, c=labels, **style)]
+        if labels is not None and labels.dtype.kind == "f" and len(set(labels)) > len(st.COLORS):
+            self.dots_ = [ax.scatter(x, y, c=labels, **{"s": 16, "alpha": 0.8, **style})]
             ax.figure.colorbar(self.dots_[0], ax=ax)
-        else:
-            self.dots_ = [
-                ax.scatter(
-                    x[labels == value],
-                    y[labels == value],
-                    **{"color": COLORS[i % len(COLORS)], **style},
-                    label=shorten(value),
-                )
-                for i, value in enumerate(np.unique(labels))
-            ]
-            ax.legend(frameon=False, fontsize="small")
-        ax.set(xlabel=self.axis_names[0], ylabel=self.axis_names[1])
-        hide_frame(ax)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+            ax.set(xlabel=self.axis_names[0], ylabel=self.axis_names[1])
+            return
+        colors, legend = [st.COLORS[0]] * len(x), []
+        if labels is not None:
+            colors, legend = color_rows(labels, "classification")
+        draw_dots(ax, x, y, colors, names=self.axis_names)
+        self.dots_ = list(ax.lines)
+        for line in self.dots_:
+            line.set(**style)
+        for label, color in legend:
+            ax.plot([], [], "o", color=color, label=label)
+        if legend:
+            draw_legend(ax, columns=min(4, len(legend)))

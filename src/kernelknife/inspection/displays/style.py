@@ -1,120 +1,215 @@
-"""What the pictures share: colors, axes, marks and the places of labels."""
+"""What all pictures share: the palette, axes, names and marks, and the base of the displays.
+
+The colors are a theme: a page has them as variables of its style sheet (:mod:`.svg`), so that one
+drawing serves paper, light and dark. Texts are drawn as they are: a ``$`` in a name is no formula.
+"""
 
 from abc import ABC, abstractmethod
+from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from kernelknife._utils.messages import import_optional
 
-__all__ = [
-    "ACCENT",
-    "CHOSEN_DASH",
-    "COLORS",
-    "DARK_GRAY",
-    "DASHES",
-    "GRAY",
-    "MOST_BARS",
-    "LineDisplay",
-    "axes_or_new",
-    "best_estimator",
-    "hide_frame",
-    "label_zero",
-    "line_style",
-    "log_positions",
-    "mark_penalty",
-    "shorten",
-    "spread_labels",
-]
+# Colors on white paper. Readers of every kind of color vision can tell the eight apart, and no two
+# lines of a picture share one: what has none left is gray.
+COLORS = (
+    *("#007fc1", "#c75107", "#0c6f4d", "#af1b7a"),
+    *("#6f6930", "#564ca9", "#013c3f", "#20004c"),
+)
+ORDERED = ("#2c5aa0", "#6fa1c9", "#9a9a9a", "#e08f5a", "#b5361c")  # fifths, from low to high
+DIVERGING = (
+    *("#2166ac", "#4393c3", "#92c5de", "#d1e5f0", "#f4f4f4"),
+    *("#fddbc7", "#f4a582", "#d6604d", "#b2182b"),
+)  # from low to high, the middle is zero
+INK, QUIET, RULE, GRAY = "#1c2126", "#55606b", "#d5dae0", "#b4bcc4"
+THEME = {
+    **{"ink": INK, "quiet": QUIET, "rule": RULE, "gray": GRAY, "paper": "#ffffff"},
+    **{f"c{i}": color for i, color in enumerate(COLORS)},
+    **{f"q{i}": color for i, color in enumerate(ORDERED)},
+    **{f"h{i}": color for i, color in enumerate(DIVERGING)},
+}
+LOOK = {
+    **{"font.size": 11.0, "axes.titlesize": 11.0, "axes.labelsize": 11.0},
+    **{"xtick.labelsize": 10.0, "ytick.labelsize": 10.0, "legend.fontsize": 10.0},
+    **{"text.color": INK, "axes.labelcolor": QUIET, "axes.edgecolor": QUIET},
+    **{"xtick.color": QUIET, "ytick.color": QUIET, "axes.linewidth": 0.8},
+    **{"text.parse_math": False, "legend.frameon": False, "path.simplify": False},
+}
+CHOSEN_DASH = (0, (4, 3))  # of the lines at chosen penalties
+LABEL_GAP = 0.07  # height of a line of text, as a share of the height of usual axes
+SHORT_TICKS = 1e5  # numbers from here on, and below its inverse times 100, have an exponent
 
-# Okabe and Ito's palette, which color-blind readers can tell apart. When the colors are used up
-# they are repeated with the next kind of dash.
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-DASHES = ("-", "--", "-.", ":")
-GRAY = "#b8b8b8"  # lines in the background
-DARK_GRAY = "#777777"  # text that belongs to such lines
-ACCENT = "#444444"  # marks and their text
-CHOSEN_DASH = (0, (4, 3))  # of the vertical lines at chosen penalties
-MOST_BARS = 30  # a taller chart does not fit on a screen
 
+class Display(ABC):
+    """What the displays share: data in the constructor, drawing in :meth:`plot`.
 
-class LineDisplay(ABC):
-    """What the pictures of lines over one pair of axes share.
-
-    A subclass reads what it shows in ``_of_estimator`` and draws it in ``_draw``.
+    A subclass reads what it shows in ``_of_estimator`` and draws it in ``_draw``, into one pair of
+    axes or, where ``n_axes`` says so, into several.
     """
 
+    size: Any = (7.0, 4.4)
+    needs = ""  # the attribute that a fitted estimator must have
+    n_axes = 0  # the number of axes where there are several
+
     @classmethod
-    @abstractmethod
     def _of_estimator(cls, estimator):
         """Return the display of a fitted estimator, not drawn yet."""
+        raise NotImplementedError
 
     @abstractmethod
-    def _draw(self, ax, line_kwargs):
+    def _draw(self, ax, style):
         """Draw into the axes."""
 
     @classmethod
-    def from_estimator(cls, estimator, *, ax=None, line_kwargs=None):
+    def from_estimator(cls, estimator, *, ax=None, style=None):
         """Draw what the picture shows of a fitted estimator.
 
         Parameters
         ----------
         estimator : object
             A fitted estimator of a kind that the class names.
-        ax : matplotlib Axes, default=None
+        ax : matplotlib Axes or sequence of them, default=None
             Where to draw; None makes a new figure.
-        line_kwargs : dict, default=None
-            Passed on to ``Axes.plot`` for the colored lines.
+        style : dict, default=None
+            Passed on to matplotlib for the colored lines, bars or dots.
 
         Returns
         -------
         display : object
             The display, already drawn.
         """
-        return cls._of_estimator(estimator).plot(ax=ax, line_kwargs=line_kwargs)
+        if cls.needs:
+            check_is_fitted(estimator, cls.needs)
+        return cls._of_estimator(estimator).plot(ax=ax, style=style)
 
-    def plot(self, *, ax=None, line_kwargs=None):
+    def plot(self, *, ax=None, style=None):
         """Draw the picture.
 
         Parameters
         ----------
-        ax : matplotlib Axes, default=None
+        ax : matplotlib Axes or sequence of them, default=None
             Where to draw; None makes a new figure.
-        line_kwargs : dict, default=None
-            Passed on to ``Axes.plot`` for the colored lines.
+        style : dict, default=None
+            Passed on to matplotlib for the colored lines, bars or dots.
 
         Returns
         -------
         self : object
             The display, with what was drawn as attributes.
         """
-        ax = axes_or_new(ax, (7.0, 4.4))
-        self._draw(ax, line_kwargs or {})
-        self.ax_, self.figure_ = ax, ax.figure
+        with in_look():
+            if not self.n_axes:
+                self.ax_ = axes_or_new(ax, self.size)
+                self.figure_ = self.ax_.figure
+                self._draw(self.ax_, style or {})
+            else:
+                self.axes_ = self._several(ax)
+                self.figure_ = self.axes_[0].figure
+                self._draw(self.axes_, style or {})
         return self
 
+    def _several(self, axes):
+        """Return the axes that were given, which must be enough, or those of a new figure."""
+        if axes is None:
+            figure = import_optional("matplotlib.pyplot", "kernelknife[plot]", "Drawing").figure(
+                figsize=self.size, layout="constrained"
+            )
+            return self._split(figure)
+        axes = np.asarray(axes, dtype=object).ravel()
+        if len(axes) < self.n_axes:
+            raise ValueError(f"{self.n_axes} axes are needed, got {len(axes)}.")
+        return axes[: self.n_axes]
 
-def axes_or_new(ax, figsize=(7.0, 4.2)):
-    """Return the given axes, or those of a new figure."""
-    pyplot = import_optional("matplotlib.pyplot", "kernelknife[plot]", "Drawing")
+    def _split(self, figure):
+        """Return the axes of a new figure, side by side."""
+        return figure.subplots(1, self.n_axes, squeeze=False).ravel()
+
+
+def axes_or_new(ax, size=(7.0, 4.4)):
+    """Return the given axes, or those of a new figure of pyplot, without a frame."""
     if ax is None:
-        _, ax = pyplot.subplots(figsize=figsize, layout="constrained")
+        pyplot = import_optional("matplotlib.pyplot", "kernelknife[plot]", "Drawing")
+        _, ax = pyplot.subplots(figsize=size, layout="constrained")
+    ax.spines[["top", "right"]].set_visible(False)
     return ax
 
 
-def line_style(i):
-    """Return color and dash of line number ``i``."""
-    dash = DASHES[i // len(COLORS) % len(DASHES)]
-    return {"color": COLORS[i % len(COLORS)], "linestyle": dash}
+def in_look():
+    """Return the context that figures are drawn in."""
+    return import_optional("matplotlib", "kernelknife[plot]", "Drawing").rc_context(LOOK)
+
+
+def new_axes(width=520, height=300, *, left=60, right=14, top=16, bottom=46, shape=(1, 1)):
+    """Return axes of a figure without pyplot, in pixels; an array of them for several."""
+    figure_module = import_optional("matplotlib.figure", "kernelknife[plot]", "Drawing")
+    figure = figure_module.Figure(figsize=(width / 72, height / 72), dpi=72, facecolor="none")
+    sides = {"left": left / width, "right": 1 - right / width}
+    figure.subplots_adjust(**sides, bottom=bottom / height, top=1 - top / height)
+    axes = figure.subplots(*shape, squeeze=False)
+    for ax in axes.ravel():
+        ax.set_facecolor("none")
+        ax.spines[["top", "right"]].set_visible(False)
+    return axes[0, 0] if shape == (1, 1) else axes
+
+
+def printable(text):
+    """Return a text as a picture can hold it: on one line, without characters of control."""
+    return "".join(c if c.isprintable() else " " for c in str(text))
+
+
+def shorten(name, limit=24):
+    """Return a name of at most ``limit`` characters, with an ellipsis where it was cut."""
+    name = printable(name)
+    return name if len(name) <= limit else name[: limit - 1] + "\N{HORIZONTAL ELLIPSIS}"
+
+
+def tip(text):
+    """Return the name of an artist that a page shows as the artist's tooltip."""
+    return f"tip:{printable(text)}"
+
+
+def tick(value, _=None):
+    """Return the name of a tick."""
+    size = abs(value)
+    if size < 1e-300:
+        return "0"
+    text = f"{value:.6g}" if 100 / SHORT_TICKS <= size < SHORT_TICKS else f"{value:.2g}"
+    return text.replace("e+0", "e").replace("e+", "e").replace("e-0", "e-").replace("-", "\u2212")
+
+
+def round_ticks(axis, *, log=False, whole=False):
+    """Give an axis plain names of round numbers, and no small ticks."""
+    ticker = import_optional("matplotlib.ticker", "kernelknife[plot]", "Drawing")
+    if log:
+        low, high = np.log10(axis.get_view_interval())
+        subs = (1.0,) if high - low > 2.0 else (1.0, 2.0, 5.0)
+        axis.set_major_locator(ticker.LogLocator(subs=subs, numticks=7))
+    elif axis.get_scale() == "linear":
+        axis.set_major_locator(ticker.MaxNLocator(5, integer=whole, steps=[1, 2, 5, 10]))
+    axis.set_major_formatter(ticker.FuncFormatter(tick))
+    axis.set_minor_locator(ticker.NullLocator())
+
+
+def name_axes(ax, x=None, y=None, limit=40):
+    """Write names along the axes, long ones cut and with the whole name as a tooltip."""
+    for axis, name in ((ax.xaxis, x), (ax.yaxis, y)):
+        if name is not None:
+            axis.label.set_parse_math(False)
+            axis.set_label_text(shorten(name, limit))
+            if len(str(name)) > limit:
+                axis.label.set_gid(tip(name))
+
+
+def color_lines(n):
+    """Return the colors of ``n`` lines; those beyond the palette are gray."""
+    return [COLORS[i] if i < len(COLORS) else GRAY for i in range(n)]
 
 
 def best_estimator(estimator):
     """Return the model that a cross-validated estimator has chosen, or the model itself."""
     return getattr(estimator, "best_estimator_", estimator)
-
-
-def hide_frame(ax):
-    """Hide the sides of the frame that carry no scale."""
-    ax.spines[["top", "right"]].set_visible(False)
 
 
 def label_zero(ax, sparsities, x):
@@ -128,37 +223,46 @@ def label_zero(ax, sparsities, x):
     if np.isclose(ticks, x[0]).any():
         # The number of that place would be read as the penalty.
         ax.set_xticks([tick for tick in ticks if x[0] < tick <= x[-1] and tick / x[0] > 1.01])
-    ax.annotate(
-        "0",
-        (x[0], 0),
-        xycoords=("data", "axes fraction"),
-        xytext=(0, -14),
-        textcoords="offset points",
-        ha="center",
-        fontsize="small",
-        color=ACCENT,
-    )
+    style = {"xytext": (0, -14), "textcoords": "offset points", "ha": "center", "color": QUIET}
+    ax.annotate("0", (x[0], 0), xycoords=("data", "axes fraction"), fontsize="small", **style)
 
 
-def mark_penalty(ax, position, text):
+def mark_penalty(ax, position, text, gid=None):
     """Draw a vertical line at a penalty and write beside its upper end what it means."""
-    ax.axvline(position, color=ACCENT, linewidth=1.0, linestyle=CHOSEN_DASH, zorder=2)
-    ax.annotate(
-        text,
-        (position, 1.0),
-        xycoords=("data", "axes fraction"),
-        xytext=(3, -2),
-        textcoords="offset points",
-        va="top",
-        fontsize="small",
-        color=ACCENT,
-    )
+    ax.axvline(position, color=INK, linewidth=1.0, linestyle=CHOSEN_DASH, zorder=2, gid=gid)
+    style = {"xytext": (3, 2), "textcoords": "offset points", "va": "bottom", "color": INK}
+    where = ("data", "axes fraction")
+    ax.annotate(text, (position, 1.0), xycoords=where, fontsize="small", **style)
 
 
-def shorten(name, limit=24):
-    """Return a name of at most ``limit`` characters, with an ellipsis where it was cut."""
-    name = str(name)
-    return name if len(name) <= limit else name[: limit - 1] + "\N{HORIZONTAL ELLIPSIS}"
+def label_lines(ax, points, names, colors, limit=20):
+    """Write names into the right margin, each joined to a point of its line by a thin leader.
+
+    Parameters
+    ----------
+    points : list of (float, float)
+        One point of every line, in data coordinates.
+    """
+    if not points:
+        return
+    shares = ax.transAxes.inverted().transform(ax.transData.transform(points))[:, 1]
+    for point, name, color, place in zip(
+        points, names, colors, spread_labels(shares, LABEL_GAP), strict=True
+    ):
+        line = {"arrowstyle": "-", "color": color, "linewidth": 0.6, "alpha": 0.5}
+        style = {"va": "center", "fontsize": "small", "color": INK if color == GRAY else color}
+        text = ax.annotate(
+            shorten(name, limit),
+            point,
+            xytext=(1.02, place),
+            textcoords="axes fraction",
+            annotation_clip=False,
+            parse_math=False,
+            arrowprops=line,
+            **style,
+        )
+        if len(str(name)) > limit:
+            text.set_gid(tip(name))
 
 
 def spread_labels(heights, gap):

@@ -1,29 +1,18 @@
-"""Pictures of selected columns: their weights, and what could take their place."""
+"""Displays of selected columns: their weights, and what could take their place."""
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from kernelknife._utils.checks import check_number
-from kernelknife.inspection.displays.style import (
-    ACCENT,
-    CHOSEN_DASH,
-    COLORS,
-    DARK_GRAY,
-    MOST_BARS,
-    axes_or_new,
-    hide_frame,
-    shorten,
-)
+from kernelknife.inspection.displays import style as st
 from kernelknife.inspection.substitutes import percent
 
-__all__ = [
-    "SubstitutesDisplay",
-    "WeightsDisplay",
-]
+__all__ = ["SubstitutesDisplay", "WeightsDisplay"]
+
+MOST_BARS = 30  # a taller chart does not fit on a screen
 
 
-class WeightsDisplay:
-    """Bar chart of the selected features' weights.
+class WeightsDisplay(st.Display):
+    """Bar chart of the selected features' weights, at most 30 of them.
 
     Parameters
     ----------
@@ -48,72 +37,45 @@ class WeightsDisplay:
     4
     """
 
+    needs = "weights_"
+
     def __init__(self, weights, feature_names):
         self.weights = weights
         self.feature_names = feature_names
 
+    @property
+    def size(self):
+        """Width and height of a new figure, in inches."""
+        return 6.0, 1.0 + 0.26 * max(3, min(MOST_BARS, int(np.count_nonzero(self.weights))))
+
     @classmethod
-    def from_estimator(cls, estimator, *, ax=None, bar_kwargs=None):
-        """Draw the weights of a fitted estimator.
-
-        Parameters
-        ----------
-        estimator : any fitted estimator of this package
-            A fitted estimator.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-        bar_kwargs : dict, default=None
-            Passed on to ``Axes.barh``.
-
-        Returns
-        -------
-        WeightsDisplay
-            The display, already drawn.
-        """
-        check_is_fitted(estimator, "weights_")
+    def _of_estimator(cls, estimator):
         names = getattr(estimator, "feature_names_in_", None)
         if names is None:
             names = [f"x{j}" for j in range(len(estimator.weights_))]
-        return cls(estimator.weights_, names).plot(ax=ax, bar_kwargs=bar_kwargs)
+        return cls(estimator.weights_, names)
 
-    def plot(self, *, ax=None, bar_kwargs=None):
-        """Draw the largest weights, at most ``MOST_BARS`` (30) of them.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-        bar_kwargs : dict, default=None
-            Passed on to ``Axes.barh``.
-
-        Returns
-        -------
-        self : WeightsDisplay
-            The display, with what was drawn as attributes.
-        """
+    def _draw(self, ax, style):
         order = np.argsort(-self.weights, kind="stable")
         order = order[self.weights[order] > 0]
         shown = order[:MOST_BARS]
-        ax = axes_or_new(ax, (6.0, 1.0 + 0.26 * max(3, len(shown))))
         places = np.arange(len(shown))
-        style = {"color": COLORS[0], "height": 0.7, **(bar_kwargs or {})}
+        style = {"color": st.COLORS[0], "height": 0.7, **style}
         self.bars_ = ax.barh(places, self.weights[shown], **style)
-        ax.set_yticks(places, [shorten(self.feature_names[j], 32) for j in shown])
+        ax.set_yticks(places, [st.shorten(self.feature_names[j], 32) for j in shown])
         ax.set_ylim(max(len(shown), 1) - 0.4, -0.6)
-        ax.bar_label(self.bars_, fmt="%.2g", padding=3, fontsize="small", color=ACCENT)
+        ax.bar_label(self.bars_, fmt="%.2g", padding=3, fontsize="small", color=st.QUIET)
         ax.margins(x=0.12)
-        ax.set_xlabel("weight")
+        st.name_axes(ax, "weight")
+        st.round_ticks(ax.xaxis)
         ax.tick_params(axis="y", length=0)
-        hide_frame(ax)
         title = f"{len(order) or 'none'} of {len(self.weights)} features selected"
         if len(shown) < len(order):
             title += f", the largest {len(shown)} shown"
-        ax.set_title(title, fontsize="medium", loc="left")
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        ax.set_title(title, loc="left")
 
 
-class SubstitutesDisplay:
+class SubstitutesDisplay(st.Display):
     """What could take the place of each selected column.
 
     One line per selected column and column in its place. A bar ends at the share of what is lost
@@ -153,82 +115,49 @@ class SubstitutesDisplay:
         self.substitutes = substitutes
         self.most = most
 
-    @classmethod
-    def from_path(cls, path, i, *, most=4, ax=None, bar_kwargs=None, **options):
-        """Draw the substitutes of one point of a path.
-
-        Parameters
-        ----------
-        path : PathResult
-            What :func:`kernelknife.knife_path` returned.
-        i : int
-            Index of a point of the path.
-        most, ax, bar_kwargs : as in the constructor and plot
-            See the constructor and :meth:`plot`.
-        **options
-            Of :meth:`kernelknife.PathResult.substitutes`.
-
-        Returns
-        -------
-        SubstitutesDisplay
-            The display, already drawn.
-        """
-        return cls(path.substitutes(i, **options), most=most).plot(ax=ax, bar_kwargs=bar_kwargs)
-
-    def plot(self, *, ax=None, bar_kwargs=None):
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-        bar_kwargs : dict, default=None
-            Style of the bars.
-
-        Returns
-        -------
-        SubstitutesDisplay
-            The display, with what was drawn as attributes.
-        """
+    @property
+    def size(self):
+        """Width and height of a new figure, in inches."""
         places = self.substitutes.places[:MOST_BARS]
         lines = sum(1 + max(len(place.substitutes[: self.most]), 1) for place in places)
-        ax = axes_or_new(ax, figsize=(7.0, max(2.0, 0.27 * lines + 0.9)))
-        style = {"height": 0.68, **(bar_kwargs or {})}
-        self.ax_, self.figure_, self.bars_ = ax, ax.figure, []
+        return 7.0, max(2.0, 0.27 * lines + 0.9)
+
+    def _draw(self, ax, style):
+        places = self.substitutes.places[:MOST_BARS]
+        style = {"height": 0.68, "color": st.COLORS[0], **style}
+        self.bars_ = []
         ticks, names, y = [], [], 0
-        for i, place in enumerate(places):
+        for place in places:
             self._write(place.name, y, x=0.01, weight="bold")
             note = f"without it {percent(place.cost)}"
-            self._write(note, y, x=0.985, ha="right", color=DARK_GRAY, fontsize=8)
+            self._write(note, y, x=0.985, ha="right", color=st.QUIET, fontsize=8)
             y += 1
             for one in place.substitutes[: self.most]:
-                self._bar(one, y, {"color": COLORS[i % len(COLORS)], **style})
+                self._bar(one, y, style)
                 ticks.append(y)
-                names.append(shorten(one.name))
+                names.append(st.shorten(one.name))
                 y += 1
             if not place.substitutes:
-                self._write(place.need_in_words, y, x=0.01, style="italic", color=DARK_GRAY)
+                self._write(place.need_in_words, y, x=0.01, style="italic", color=st.QUIET)
                 y += 1
         if places:
-            self._write("held-out loss", 0, x=1.14, color=DARK_GRAY, fontsize=8)
+            self._write("held-out loss", 0, x=1.14, color=st.QUIET, fontsize=8)
         ax.set_ylim(y - 0.4, -0.7)
         ax.set_xlim(0.0, 1.35)
         ax.set_yticks(ticks, names)
         ax.tick_params(axis="y", length=0)
         shares = np.linspace(0.0, 1.0, 5)
         ax.set_xticks(shares, [f"{100 * share:.0f} %" for share in shares])
-        ax.axvline(1.0, color=ACCENT, linewidth=1.0, linestyle=CHOSEN_DASH, zorder=0)
+        ax.axvline(1.0, color=st.INK, linewidth=1.0, linestyle=st.CHOSEN_DASH, zorder=0)
         ax.set_xlabel("share of the loss that the column makes up for")
-        hide_frame(ax)
-        return self
 
     def _bar(self, one, y, style):
         share = 1.0 if np.isnan(one.makes_up) else float(np.clip(one.makes_up, 0.0, 1.1))
         spread = 0.0 if np.isnan(one.standard_error) else one.standard_error
         self.bars_.append(self.ax_.barh(y, share, alpha=0.85, **style))
-        self.ax_.plot([share - spread, min(share + spread, 1.12)], [y, y], color=ACCENT, lw=1.0)
+        self.ax_.plot([share - spread, min(share + spread, 1.12)], [y, y], color=st.INK, lw=1.0)
         text = percent(one.cost) + (", selected too" if one.selected else "")
         self._write(text, y, x=1.14, fontsize=8)
 
     def _write(self, text, y, *, x, ha="left", **style):
-        self.ax_.text(x, y, shorten(text, 40), ha=ha, va="center", **style)
+        self.ax_.text(x, y, st.shorten(text, 40), ha=ha, va="center", **style)
