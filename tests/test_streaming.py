@@ -7,11 +7,14 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from kernelknife import knife_path, select_stream
+from kernelknife import KnifeClassifier, KnifeRegressor, knife_path, select_stream
 from kernelknife._engine.data import RowsError
 from kernelknife._engine.data.arrays import ArrayRows
+from kernelknife._streaming import newton
 from kernelknife._streaming import scan as scanning
+from kernelknife.export import to_tables
 from kernelknife.kernels import Additive
+from kernelknife.losses import HuberLoss
 from kernelknife.sources import FrameSource, Source
 
 QUICK = {"cv": 3, "n_pairs": 2, "sparsities": 12}
@@ -368,3 +371,148 @@ def test_what_will_be_done_is_told_before(rng):
     found = select_stream(table(rng), "y", announce=told.append, **QUICK)
     assert told[0].startswith("1,500 rows x 8 columns of the table: 2 scans by")
     assert found.memory > 0
+
+
+# -- other losses ---------------------------------------------------------------------------------
+
+
+def classes(rng, n=1500, p=7):
+    """Return columns, of which two matter, and a target of two texts."""
+    X = rng.normal(size=(n, p))
+    odds = 1.5 * np.sin(2 * X[:, 1]) + X[:, 4] ** 2 - 1.0
+    columns = {f"x{j}": X[:, j] for j in range(p)}
+    return columns | {"y": np.where(rng.random(n) < 1.0 / (1.0 + np.exp(-odds)), "yes", "no")}
+
+
+def target_of(loss, scores, rng):
+    """Return targets that fit a loss."""
+    if loss in ("logistic", "squared_hinge"):
+        return rng.random(len(scores)) < 1.0 / (1.0 + np.exp(-2.0 * scores))
+    if loss == "poisson":
+        return rng.poisson(np.exp(0.5 * scores)).astype(float)
+    if loss == "gamma":
+        return np.exp(0.5 * scores) * rng.gamma(2.0, size=len(scores))
+    return scores + rng.standard_t(2, size=len(scores))
+
+
+@pytest.mark.parametrize("kernel", ["additive", "linear"])
+@pytest.mark.parametrize("loss", ["logistic", "squared_hinge", "poisson", "gamma"])
+@pytest.mark.parametrize("relax", [False, True])
+def test_the_model_of_any_loss_is_that_of_the_rows_in_memory(loss, kernel, relax, rng):
+    X = rng.normal(size=(800, 5))
+    scores = X[:, 1] + (X[:, 3] ** 2 - 1.0 if kernel == "additive" else X[:, 3])
+    y = target_of(loss, scores, rng)
+    columns = {f"x{j}": X[:, j] for j in range(5)} | {"y": y}
+    found = select_stream(columns, "y", kernel=kernel, loss=loss, relax=relax, **QUICK)
+    kind = KnifeClassifier if y.dtype == bool else KnifeRegressor
+    options = {"alpha": found.alpha, "sparsity": found.sparsity, "relax": relax, "tol": 1e-9}
+    model = kind(kernel, loss=loss, **options).fit(X, y)
+    assert_allclose(found.weights, model.weights_, atol=1e-3)
+    if y.dtype == bool:
+        scores = to_tables(found).predict(columns)
+        assert_allclose(scores, model.decision_function(X), atol=1e-3)
+        assert_array_equal(found.predict(columns), scores > 0)
+    else:
+        assert_allclose(found.predict(columns), model.predict(X), rtol=1e-4)
+    assert_allclose(found.estimator.objective_, model.objective_, rtol=1e-6)
+    assert "x3" in found.selected
+    assert found.error < found.baseline_error
+
+
+def test_a_robust_loss_is_hardly_moved_by_outliers(rng):
+    X = rng.normal(size=(3000, 4))
+    y = np.sin(X[:, 0]) + 0.3 * rng.normal(size=3000)
+    y[:60] += 50.0
+    columns = {f"x{j}": X[:, j] for j in range(4)} | {"y": y}
+    robust = select_stream(columns, "y", loss=HuberLoss(0.1), **QUICK)
+    assert robust.selected == ["x0"]
+    assert np.abs(robust.predict(columns) - np.sin(X[:, 0])).mean() < 0.25
+
+
+def test_counts_have_an_exposure(rng):
+    X, years = rng.normal(size=(900, 5)), rng.uniform(0.5, 3.0, 900)
+    y = rng.poisson(years * np.exp(X[:, 1]))
+    columns = {f"x{j}": X[:, j] for j in range(5)} | {"years": years, "y": y}
+    found = select_stream(columns, "y", loss="poisson", exposure="years", **QUICK)
+    assert found.selected == ["x1"]
+    options = {"alpha": found.alpha, "sparsity": found.sparsity, "tol": 1e-9}
+    relax = found.weighting == "relaxed"
+    model = KnifeRegressor("additive", loss="poisson", relax=relax, **options)
+    model.fit(X, y, exposure=years)
+    assert_allclose(found.predict(columns), model.predict(X), rtol=1e-4)
+    assert_allclose(found.predict(columns, years), years * model.predict(X), rtol=1e-4)
+    with pytest.raises(ValueError, match=r"exposure must have shape \(900,\)"):
+        found.predict(columns, years[:3])
+
+
+@pytest.mark.parametrize("n_workers", [1, 3])
+def test_classes_of_texts_and_of_numbers_are_the_same_however_rows_come(n_workers, rng):
+    columns = classes(rng)
+    options = {"loss": "logistic", **QUICK}
+    found = select_stream(FrameSource(columns, 400), "y", **options)
+    order = rng.permutation(len(columns["y"]))
+    shuffled = {name: values[order] for name, values in columns.items()}
+    again = select_stream(FrameSource(shuffled, 77), "y", n_workers=n_workers, **options)
+    assert found.selected == again.selected
+    assert set(found.selected) == {"x1", "x4"}
+    for name in ("error", "standard_error", "baseline_error", "sparsity"):
+        assert_allclose(getattr(again, name), getattr(found, name), rtol=1e-6)
+    assert_allclose(again.weights, found.weights, atol=1e-6)
+    assert set(found.predict(columns)) == {"no", "yes"}
+    assert_allclose(again.predict_proba(columns), found.predict_proba(columns), atol=1e-5)
+    # Rows are told apart by what they hold, so that numbers in the place of texts make other folds.
+    numbers = select_stream(columns | {"y": columns["y"] == "yes"}, "y", **options)
+    assert set(numbers.selected) == {"x1", "x4"}
+
+
+def test_the_held_out_loss_is_honest(rng):
+    columns, fresh = classes(rng, 20_000), classes(rng, 20_000)
+    found = select_stream(columns, "y", loss="logistic", cv=5, n_pairs=0, sparsities=12)
+    right = np.where(fresh["y"] == "yes", *found.predict_proba(fresh).T[::-1])
+    losses = -np.log(right)
+    assert abs(found.error - losses.mean()) < 4.0 * losses.std() * np.sqrt(2.0 / len(losses))
+    assert_allclose(found.baseline_error, np.log(2.0), rtol=0.05)
+
+
+def test_columns_that_the_first_sums_leave_out_come_back(rng, monkeypatch):
+    columns, options = classes(rng), {"loss": "logistic", "alphas": 1.0, **QUICK}
+    found = select_stream(columns, "y", **options)
+    # Penalties far above the selected one let in the strongest column alone.
+    monkeypatch.setattr(newton, "KEPT_BELOW", 1e9)
+    blind = select_stream(columns, "y", **options)
+    assert set(blind.selected) == set(found.selected) == {"x1", "x4"}
+    assert blind.n_scans > found.n_scans
+
+
+@pytest.mark.parametrize("scan", [3, 5])
+def test_a_newton_step_that_was_interrupted_goes_on_where_it_was(scan, rng, tmp_path, monkeypatch):
+    monkeypatch.setattr(scanning, "SECONDS", 0.0)
+    inner, options = FrameSource(classes(rng), 100), {"loss": "logistic", **QUICK}
+    whole = select_stream(Breaking(inner), "y", **options)
+    file = tmp_path / "checkpoint"
+    with pytest.raises(RowsError, match="the disk is gone"):
+        select_stream(Breaking(inner, (scan, 3)), "y", checkpoint=file, n_workers=1, **options)
+    again = Breaking(inner)
+    resumed = select_stream(again, "y", checkpoint=file, **options)
+    same_selections(whole, resumed)
+    assert again.n_scans == whole.n_scans - scan + 1
+
+
+@pytest.mark.parametrize(
+    ("options", "changes", "message"),
+    [
+        ({"loss": "hinge"}, {}, r"needs a smooth loss, and Hinge"),
+        ({"loss": "quantile"}, {}, r"needs a smooth loss, and Quantile"),
+        ({"loss": "cox"}, {}, r"times until an event couple all rows"),
+        ({"loss": "unknown"}, {}, r"needs a loss of numbers or of two classes, got 'unknown'"),
+        ({"loss": "logistic"}, {}, r"'y' has many different values: a streamed selection of"),
+        ({"loss": "poisson"}, {}, r"In block 0 of the table: .*negative"),
+        ({"loss": "squared", "exposure": "x0"}, {}, r"losses with a logarithmic link"),
+        ({"loss": "poisson", "exposure": "x0"}, {"y": 2.0}, r"'x0' is not positive in block 0"),
+    ],
+)
+def test_losses_and_targets_that_do_not_go_together_are_refused(options, changes, message, rng):
+    columns = table(rng, 200)
+    columns |= {name: np.abs(columns[name]).round() for name in changes}
+    with pytest.raises(ValueError, match=message):
+        select_stream(columns, "y", **options, **QUICK)

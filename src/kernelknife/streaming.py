@@ -1,4 +1,4 @@
-"""Selection from any number of rows in two scans: additive and linear models of a number."""
+"""Selection from any number of rows in a few scans: additive and linear models."""
 
 import os
 import time
@@ -13,9 +13,17 @@ import numpy as np
 from kernelknife._base import fitted_with
 from kernelknife._engine.data import RowsError, TargetEncoder, TrainingData
 from kernelknife._engine.data.arrays import ArrayRows
+from kernelknife._engine.policy import task_of_loss
 from kernelknife._engine.spec import FitSpec, check_sparsities
+from kernelknife._streaming.newton import search_by_newton
 from kernelknife._streaming.scan import Scans
-from kernelknife._streaming.search import CELLS_PER_FOLD, Found, SummedRows, search_sums
+from kernelknife._streaming.search import (
+    CELLS_PER_FOLD,
+    Found,
+    SummedRows,
+    SumSearch,
+    search_sums,
+)
 from kernelknife._streaming.sketch import Sketch, block_sketch, join_sketches
 from kernelknife._streaming.source import NO_LEVEL, Layout, Source, column_of, numbers_of
 from kernelknife._streaming.sums import (
@@ -28,9 +36,9 @@ from kernelknife._streaming.sums import (
 from kernelknife._tuning.candidates import PENALIZED, RELAXED, RULES
 from kernelknife._utils.checks import check_number
 from kernelknife._utils.messages import import_optional, number
-from kernelknife.estimators import KnifeRegressor
+from kernelknife.estimators import KnifeClassifier, KnifeRegressor
 from kernelknife.kernels import Kernel, check_kernel
-from kernelknife.losses import SquaredLoss
+from kernelknife.losses import Loss, check_loss
 from kernelknife.sources import open_source
 
 __all__ = ["StreamSelection", "select_stream"]
@@ -51,10 +59,12 @@ class StreamSelection:
         Most of them zero.
     frequency : ndarray of shape (n_features,)
         Share of random half-samples that select a feature at the same penalty.
-    estimator : KnifeRegressor
+    estimator : KnifeRegressor or KnifeClassifier
         The model. Texts are numbers to it; :meth:`predict` takes texts.
+    error_name : str
+        What error is measured: the mean squared error, or the mean loss.
     error, baseline_error : float
-        Mean squared error of what the other folds select, on every fold in turn, and of the mean.
+        Of what the other folds select, on every fold in turn, and of the best constant.
     standard_error : float
         Of the error, over folds.
     cv_results : dict of ndarray
@@ -90,7 +100,8 @@ class StreamSelection:
     names: list[str]
     weights: np.ndarray
     frequency: np.ndarray
-    estimator: KnifeRegressor = field(repr=False)
+    estimator: KnifeRegressor | KnifeClassifier = field(repr=False)
+    error_name: str
     error: float
     standard_error: float
     baseline_error: float
@@ -120,19 +131,47 @@ class StreamSelection:
         shares = {effect.names[0]: effect.share for effect in self.estimator.effects()}
         return np.array([shares.get(name, 0.0) for name in self.names])
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any, exposure: Any = None) -> np.ndarray:
         """Return predictions.
 
         Parameters
         ----------
         X : DataFrame or dict
             With the features, texts as texts. A text that training has not seen is none of them.
+        exposure : array-like of shape (n_rows,), default=None
+            For a loss with a logarithmic link; None is one for every row.
 
         Returns
         -------
         ndarray of shape (n_rows,)
-            Predicted numbers.
+            Predicted numbers or classes.
         """
+        rows = self._rows(X)
+        if exposure is None:
+            return np.asarray(self.estimator.predict(rows))
+        rates = self.estimator.predict(rows)
+        exposure = numbers_of(exposure, "exposure", "the rows")
+        if exposure.shape != rates.shape:
+            raise ValueError(f"exposure must have shape {rates.shape}, got {exposure.shape}.")
+        return np.asarray(rates * exposure)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the probabilities of both classes, of a model with the logistic loss.
+
+        Parameters
+        ----------
+        X : DataFrame or dict
+            See :meth:`predict`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, 2)
+            In the order of ``estimator.classes_``.
+        """
+        return np.asarray(self.estimator.predict_proba(self._rows(X)))
+
+    def _rows(self, X: Any) -> ArrayRows:
+        """Return rows as the estimator takes them, texts as their numbers."""
         columns: list[np.ndarray | None] = []
         for name, weight in zip(self.names, self.weights, strict=True):
             if not weight:
@@ -148,8 +187,7 @@ class StreamSelection:
                 columns.append(numbers_of(column, name, "the rows"))
         n = next((len(c) for c in columns if c is not None), len(column_of(X, self.names[0])))
         matrix = np.column_stack([np.zeros(n) if c is None else c for c in columns])
-        rows = ArrayRows(matrix, names=np.array(self.names, dtype=object))
-        return np.asarray(self.estimator.predict(rows))
+        return ArrayRows(matrix, names=np.array(self.names, dtype=object))
 
     def to_frame(self) -> Any:
         """Return a table of the features: weight, frequency and share of the fitted variance.
@@ -175,7 +213,9 @@ def select_stream(
     drop: Sequence[str] = (),
     sample_weight: str | None = None,
     groups: str | None = None,
+    exposure: str | None = None,
     kernel: str | Kernel = "additive",
+    loss: str | Loss = "squared",
     alphas: float | Sequence[float] = ALPHAS,
     sparsities: int | Sequence[float] = POINTS,
     rule: str = "min",
@@ -188,19 +228,22 @@ def select_stream(
     random_state: int = 0,
     announce: Callable[[str], Any] | None = None,
 ) -> StreamSelection:
-    """Select features from rows that need not fit into memory, in two scans of them.
+    """Select features from rows that need not fit into memory, in a few scans of them.
 
     The first scan measures the columns, the second one sums products of their functions. Paths,
-    folds, penalties and half-samples are then computed from these sums, so that the rows are not
-    read again. The answer depends on what the rows hold, and neither on their order nor on blocks,
-    workers or the engine that yields them: a row's fold follows from a hash of the row.
+    folds, penalties and half-samples are then computed from these sums. With squared loss the rows
+    are not read again. Any other loss takes one more scan per Newton step, four or five as a rule,
+    of the columns that the second scan has left, and one that measures the losses of all candidates
+    on the rows that they have not seen. The answer depends on what the rows hold, and neither on
+    their order nor on blocks, workers or the engine that yields them: a row's fold follows from a
+    hash of the row.
 
     Parameters
     ----------
     source : Source or what :func:`kernelknife.sources.open_source` takes
         Files, globs, relations of DuckDB, lazy frames of polars, queries, frames of Dask.
     target : str
-        A column of numbers.
+        A column of numbers; for a loss of classes one of two values, numbers or texts.
     features : sequence of str, default=None
         None takes every column but the target, ``sample_weight``, ``groups`` and ``drop``.
     drop : sequence of str, default=()
@@ -210,8 +253,13 @@ def select_stream(
     groups : str, default=None
         A column; rows with one value of it stay in one fold. Without it rows that are copies of
         each other do.
+    exposure : str, default=None
+        A column: for how long or how much a row was observed, for losses with a logarithmic link.
     kernel : {"additive", "linear"} or Kernel, default="additive"
         A kernel whose models are sums of curves, or lines, of single columns.
+    loss : str or Loss, default="squared"
+        A smooth loss of numbers or of two classes: "logistic", "squared_hinge", "poisson", "gamma",
+        or any other from :mod:`kernelknife.losses`.
     alphas : float or sequence of float, default=(0.1, 10.0)
         Penalties on the norm of the model to compare.
     sparsities : int or sequence of float, default=40
@@ -254,29 +302,28 @@ def select_stream(
     (['x1', 'x4'], 2)
     """
     clock = [time.perf_counter()]
-    source, kernel = open_source(source), _check_kernel(kernel)
+    source, kernel, loss = open_source(source), _check_kernel(kernel), _check_loss(loss, exposure)
     weightings = _check_options(rule, relax, cv, n_pairs, n_workers, memory_budget)
     grid = check_sparsities(sparsities)
-    layout = _layout(source, target, features, drop, sample_weight, groups, kernel)
+    layout = _layout(source, target, features, drop, sample_weight, groups, exposure, kernel, loss)
     n_workers = n_workers or os.cpu_count() or 1
     n_cells, n_workers, memory = _plan(layout, kernel, cv, n_workers, memory_budget)
-    _tell_plan(announce, source, layout, memory, n_workers)
+    _tell_plan(announce, source, layout, memory, n_workers, loss)
     question = repr((source.label, source.n_rows, layout, repr(kernel), n_cells))
+    once = loss.constant_curvature and layout.exposure is None
+    if not once:
+        # Later scans depend on what the search has found in the ones before.
+        asked = (repr(loss), np.atleast_1d(alphas).tolist(), np.asarray(grid).tolist())
+        question += repr((*asked, weightings, rule, cv))
     path = None if checkpoint is None else Path(checkpoint)
     scans = Scans(source, n_workers, announce, path, question)
     measured = partial(block_sketch, layout=layout)
-    sketch: Sketch = scans.run("scan 1 of 2", measured, layout.columns, join_sketches)[0]
-    data, expansion = _prepare(sketch, layout, kernel, n_cells)
-    clock.append(time.perf_counter())
-    summed = partial(block_products, layout=layout, expansion=expansion)
-    cells = CellSums(*scans.run("scan 2 of 2", summed, layout.columns, join_products))
-    _check_cells(cells, sketch, layout, cv)
+    sketch: Sketch = scans.run("scan 1", measured, layout.columns, join_sketches)[0]
+    data, expansion = _prepare(sketch, layout, kernel, loss, n_cells)
     clock.append(time.perf_counter())
     spec = FitSpec.from_estimator(KnifeRegressor(kernel=kernel, random_state=random_state))
-    found = search_sums(
-        cells,
-        data,
-        spec,
+    search = SumSearch(
+        spec=spec,
         kernel_name=kernel if isinstance(kernel, str) else repr(kernel),
         alphas=[float(alpha) for alpha in np.atleast_1d(alphas)],
         sparsities=grid,
@@ -285,10 +332,21 @@ def select_stream(
         n_folds=cv,
         n_pairs=n_pairs,
     )
+    checked = partial(_check_cells, sketch=sketch, layout=layout, n_folds=cv)
+    if once:
+        summed = partial(block_products, layout=layout, expansion=expansion)
+        cells = CellSums(*scans.run("scan 2", summed, layout.columns, join_products))
+        checked(cells)
+        clock.append(time.perf_counter())
+        found = search_sums(cells, data, search)
+        baseline = float(sketch.deviation[-1] ** 2)
+    else:
+        found, baseline = search_by_newton(scans, layout, expansion, data, sketch, search, checked)
     clock.append(time.perf_counter())
     scans.finish()
-    steps = dict(zip(("scan 1", "scan 2", "search"), np.diff(clock).tolist(), strict=True))
-    return _as_selection(found, sketch, layout, expansion, scans.n_scans, memory, steps)
+    names = ("scan 1", "scan 2", "search") if once else ("scan 1", "scans and search")
+    steps = dict(zip(names, np.diff(clock).tolist(), strict=True))
+    return _as_selection(found, baseline, layout, expansion, scans.n_scans, memory, steps)
 
 
 # -- before the first scan ------------------------------------------------------------------------
@@ -302,6 +360,26 @@ def _check_kernel(kernel: str | Kernel) -> Kernel:
             "models are not determined by sums over the rows."
         )
     return found
+
+
+def _check_loss(loss: Any, exposure: str | None) -> Loss:
+    task = task_of_loss(loss)
+    if task not in ("regression", "classification"):
+        raise ValueError(
+            f"A streamed selection needs a loss of numbers or of two classes, got {loss!r}: times "
+            "until an event couple all rows."
+        )
+    loss = check_loss(loss, task)
+    if loss.surrogate is not None or loss.needs_rows or loss.n_levels > 1:
+        raise ValueError(
+            f"A streamed selection needs a smooth loss, and {loss!r} has a corner: choose "
+            "'squared_hinge' or 'logistic' for classes, 'huber' for numbers."
+        )
+    if exposure is not None and type(loss).inverse_link is Loss.inverse_link:
+        raise ValueError(
+            f"An exposure is for losses with a logarithmic link, such as 'poisson', got {loss!r}."
+        )
+    return loss
 
 
 def _check_options(
@@ -328,21 +406,25 @@ def _layout(
     drop: Sequence[str],
     weight: str | None,
     groups: str | None,
+    exposure: str | None,
     kernel: Kernel,
+    loss: Loss,
 ) -> Layout:
     """Return which columns are read, and as what."""
     roles = {"the target": target, "the sample weight": weight, "the groups": groups}
+    roles["the exposure"] = exposure
     roles |= {"a feature": None} | {f"feature {i + 1}": f for i, f in enumerate(features or ())}
     roles |= {f"column {i + 1} to drop": name for i, name in enumerate(drop)}
     for role, name in roles.items():
         if name is not None and name not in source.dtypes:
             raise RowsError(f"{source.label} has no column {name!r}, {role}.")
     if features is None:
-        others = {target, weight, groups, *drop}
+        others = {target, weight, groups, exposure, *drop}
         features = [name for name in source.names if name not in others]
     if not features:
         raise RowsError(f"{source.label} has no column left to select from.")
-    for name in (target, weight):
+    of_texts = loss.task == "classification" and source.dtypes[target] == "text"
+    for name in (None if of_texts else target, weight, exposure):
         if name is not None and source.dtypes[name] != "number":
             raise RowsError(f"Column {name!r} holds {source.dtypes[name]}, not numbers.")
     for name in features:
@@ -355,7 +437,7 @@ def _layout(
         if kind not in ("number", "text"):
             raise RowsError(f"Column {name!r} holds {kind}, neither numbers nor texts: drop it.")
     texts = tuple(name for name in features if source.dtypes[name] == "text")
-    return Layout(source.label, tuple(features), texts, target, weight, groups)
+    return Layout(source.label, tuple(features), texts, target, weight, groups, exposure, of_texts)
 
 
 def _plan(
@@ -390,11 +472,13 @@ def _tell_plan(
     layout: Layout,
     memory: int,
     n_workers: int,
+    loss: Loss,
 ) -> None:
     if announce is not None:
         rows = "rows of unknown number" if source.n_rows is None else f"{source.n_rows:,} rows"
+        scans = "2 scans" if loss.constant_curvature else "about 8 scans, one per Newton step,"
         announce(
-            f"{rows} x {len(layout.features)} columns of {source.label}: 2 scans by {n_workers} "
+            f"{rows} x {len(layout.features)} columns of {source.label}: {scans} by {n_workers} "
             f"workers, {number(memory / 2**20)} MiB for blocks and sums."
         )
 
@@ -403,34 +487,60 @@ def _tell_plan(
 
 
 def _prepare(
-    sketch: Sketch, layout: Layout, kernel: Kernel, n_cells: int
+    sketch: Sketch, layout: Layout, kernel: Kernel, loss: Loss, n_cells: int
 ) -> tuple[TrainingData, Expansion]:
-    """Return the data without rows, and what every row becomes in the second scan."""
+    """Return the data without rows, and what every row becomes in the later scans."""
     if sketch.n_rows < 2:
         raise RowsError(f"{layout.label} has {sketch.n_rows} row(s) of positive weight.")
-    center, scale = float(sketch.mean[-1]), float(sketch.deviation[-1])
-    if not scale > 10.0 * np.finfo(float).eps * np.sqrt(sketch.n_rows) * sketch.largest[-1]:
-        raise RowsError(f"The target {layout.target!r} is constant: no feature can explain it.")
+    center, scale, classes = 0.0, 1.0, ()
+    if loss.task == "classification":
+        classes = _two_classes(sketch, layout)
+    else:
+        deviation, largest = float(sketch.deviation[-1]), sketch.largest[-1]
+        if not deviation > 10.0 * np.finfo(float).eps * np.sqrt(sketch.n_rows) * largest:
+            raise RowsError(f"The target {layout.target!r} is constant: no feature can explain it.")
+        if loss.scale_target:
+            center, scale = float(sketch.mean[-1]), deviation
     columns = sketch.columns(layout, kernel)
     levels = {
-        name: {text: i for i, text in enumerate(sorted(weights))}
-        for name, weights in sketch.levels.items()
+        name: {text: i for i, text in enumerate(sorted(sketch.levels[name]))}
+        for name in layout.texts
     }
+    has_link = type(loss).inverse_link is not Loss.inverse_link
     data = TrainingData(
         rows=SummedRows(sketch.n_rows, layout.features),
         kernel=kernel,
-        loss=SquaredLoss(),
+        loss=loss,
         columns=columns,
-        targets=TargetEncoder(np.array([center]), np.array([scale]), None, squeeze=True),
+        targets=TargetEncoder(
+            np.array([center]),
+            np.array([scale]),
+            np.array(classes) if classes else None,
+            squeeze=True,
+            loss=loss if has_link and not classes else None,
+        ),
         groups=None,
         costs=None,
         total_weight=sketch.weight,
         grouping=None,
     )
-    return data, Expansion(columns, levels, center, scale, n_cells)
+    return data, Expansion(columns, levels, center, scale, n_cells, classes)
 
 
-def _check_cells(cells: CellSums, sketch: Sketch, layout: Layout, n_folds: int) -> None:
+def _two_classes(sketch: Sketch, layout: Layout) -> tuple[Any, ...]:
+    """Return the two values of a target of classes, in their order."""
+    counts = sketch.counts_of_target(layout)
+    values = sorted(value for value, weight in (counts or {}).items() if weight > 0)
+    if len(values) == 2:
+        return tuple(int(v) if isinstance(v, float) and v.is_integer() else v for v in values)
+    many = "many" if counts is None else str(len(values))
+    raise RowsError(
+        f"The target {layout.target!r} has {many} different values: a streamed selection of "
+        "classes needs two. Ask for one class against the others, or for numbers."
+    )
+
+
+def _check_cells(cells: CellSums, *, sketch: Sketch, layout: Layout, n_folds: int) -> None:
     """Raise where the rows have changed between the scans, or make no folds."""
     if int(cells.n_rows.sum()) != sketch.n_rows:
         raise RowsError(
@@ -447,7 +557,7 @@ def _check_cells(cells: CellSums, sketch: Sketch, layout: Layout, n_folds: int) 
 
 def _as_selection(
     found: Found,
-    sketch: Sketch,
+    baseline: float,
     layout: Layout,
     expansion: Expansion,
     n_scans: int,
@@ -455,21 +565,25 @@ def _as_selection(
     seconds: Mapping[str, float],
 ) -> StreamSelection:
     result, data = found.result, found.setup.data
-    estimator = KnifeRegressor(
+    kind = KnifeClassifier if expansion.classes else KnifeRegressor
+    estimator = kind(
         kernel=found.setup.spec.kernel,
+        loss=data.loss,
         alpha=found.candidate.alpha,
         sparsity=found.candidate.sparsity,
         relax=found.candidate.weighting == RELAXED,
     )
     nested = -found.nested_scores
+    squared = data.loss.constant_curvature
     return StreamSelection(
         names=list(layout.features),
         weights=result.weights,
         frequency=data.user_values(found.frequency),
         estimator=fitted_with(estimator, result),
+        error_name="mean squared error" if squared else f"mean loss, {data.loss!r}",
         error=float(nested.mean()),
         standard_error=float(nested.std(ddof=1) / np.sqrt(len(nested))),
-        baseline_error=float(sketch.deviation[-1] ** 2),
+        baseline_error=baseline,
         cv_results=found.table.as_results(),
         alpha=found.candidate.alpha,
         sparsity=found.candidate.sparsity,
@@ -477,7 +591,7 @@ def _as_selection(
         sparsities=np.array([point.sparsity for point in found.trace.points]),
         path=np.array([data.user_values(point.w) for point in found.trace.points]),
         levels=expansion.levels,
-        n_rows=sketch.n_rows,
+        n_rows=data.rows.shape[0],
         n_scans=n_scans,
         memory=memory,
         seconds=dict(seconds),

@@ -1,6 +1,6 @@
 """Paths, folds, alphas and half-samples from products of columns alone."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
@@ -10,19 +10,34 @@ from kernelknife._engine import FitResult, Setup, build_model, follow
 from kernelknife._engine.data import Rows, RowsError, TrainingData
 from kernelknife._engine.effects import EffectMoments
 from kernelknife._engine.model import Model
-from kernelknife._engine.objective import PrimalProblem, features_of
+from kernelknife._engine.objective import PrimalProblem, Problem, features_of
 from kernelknife._engine.objective.primal import PrimalSums, squared_error
 from kernelknife._engine.search import Trace, refit_without_penalty, sparsest_state
 from kernelknife._engine.solvers import Solution
 from kernelknife._engine.spec import FitSpec
 from kernelknife._streaming.sums import CellSums
 from kernelknife._tuning.candidates import RELAXED, Candidate, CandidatePath
-from kernelknife._tuning.choose import ScoreTable, nested_scores, select_candidates
+from kernelknife._tuning.choose import ScoreTable, Selected, nested_scores, select_candidates
 from kernelknife._tuning.folds import FoldScores, rough, solutions_on_path
 from kernelknife._tuning.refit import settle
 from kernelknife._utils.threads import limited_blas
 
-__all__ = ["CELLS_PER_FOLD", "Found", "SummedRows", "search_sums"]
+__all__ = [
+    "CELLS_PER_FOLD",
+    "Chosen",
+    "FoldFit",
+    "Found",
+    "SumSearch",
+    "SummedRows",
+    "cells_of_fold",
+    "coefficients",
+    "conclude",
+    "fit_folds",
+    "fit_selected",
+    "search_sums",
+    "set_up_sums",
+    "squared_losses",
+]
 
 CELLS_PER_FOLD = 4  # so that half of the cells are a random half of the rows in many ways
 # Smallest penalty of a path, as a share of the one that empties it. Where many rows show weaker
@@ -47,8 +62,89 @@ class SummedRows(Rows):
 
 
 @dataclass(frozen=True, eq=False)
+class SumSearch:
+    """What is asked of the sums.
+
+    Attributes
+    ----------
+    spec : FitSpec
+        With the squared loss, or the quadratic that stands for another one at some scores.
+    kernel_name : str
+    alphas : sequence of float
+    sparsities : int or ndarray
+    weightings : tuple of str
+    rule : {"min", "1se"}
+    n_folds : int
+    n_pairs : int
+        Complementary pairs of half-samples.
+    """
+
+    spec: FitSpec
+    kernel_name: str
+    alphas: Sequence[float]
+    sparsities: int | np.ndarray
+    weightings: tuple[str, ...]
+    rule: str
+    n_folds: int
+    n_pairs: int
+
+    def paths(self, whole: Setup) -> list[CandidatePath]:
+        """Return the candidates, given the problem of all rows."""
+        found = []
+        for alpha in self.alphas:
+            setup = whole.with_alpha(alpha)
+            grid = _penalties(setup, self.sparsities)
+            found.append(CandidatePath(self.kernel_name, setup.spec, grid, self.weightings))
+        return found
+
+    def table(
+        self,
+        paths: Sequence[CandidatePath],
+        fits: Sequence["FoldFit"],
+        losses: Sequence[np.ndarray],
+    ) -> ScoreTable:
+        """Return the scores of all candidates, given their mean losses, by fold."""
+        by_path: list[list[FoldScores]] = [[] for _ in paths]
+        for fit, of_fold in zip(fits, losses, strict=True):
+            first = 0
+            for found, solutions in zip(by_path, fit.solutions, strict=True):
+                selected = [fit.data.user_values(solution.w) > 0 for solution in solutions]
+                scores = -of_fold[first : first + len(solutions)]
+                bits = np.packbits(np.array(selected), axis=1)
+                found.append(FoldScores(scores, bits, fit.problem.n_rows))
+                first += len(solutions)
+        return ScoreTable.gathered(paths, by_path, self.n_folds, range(len(paths)))
+
+
+@dataclass(frozen=True, eq=False)
+class FoldFit:
+    """The models of all candidates on the training rows of a fold, by path."""
+
+    data: TrainingData
+    problem: PrimalProblem
+    solutions: list[list[Solution]]
+
+    @property
+    def models(self) -> list[Solution]:
+        """The models of all paths, one path after the other."""
+        return [solution for of_path in self.solutions for solution in of_path]
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """The candidate that the folds have selected, fitted to all rows."""
+
+    setup: Setup
+    path: CandidatePath
+    candidate: Candidate
+    trace: Trace
+    point: Solution  # of the path
+    solution: Solution
+
+
+@dataclass(frozen=True, eq=False)
 class Found:
-    """What the products of all cells have led to.
+    """What the sums have led to.
 
     Attributes
     ----------
@@ -73,19 +169,7 @@ class Found:
     frequency: np.ndarray
 
 
-def search_sums(
-    cells: CellSums,
-    data: TrainingData,
-    spec: FitSpec,
-    *,
-    kernel_name: str,
-    alphas: Sequence[float],
-    sparsities: int | np.ndarray,
-    weightings: tuple[str, ...],
-    rule: str,
-    n_folds: int,
-    n_pairs: int,
-) -> Found:
+def search_sums(cells: CellSums, data: TrainingData, search: SumSearch) -> Found:
     """Compare candidates on folds of cells, select one, fit it to all rows, and try halves.
 
     Parameters
@@ -93,56 +177,31 @@ def search_sums(
     cells : CellSums
     data : TrainingData
         Without rows.
-    spec : FitSpec
-    kernel_name : str
-    alphas : sequence of float
-    sparsities : int or ndarray
-    weightings : tuple of str
-    rule : {"min", "1se"}
-    n_folds : int
-    n_pairs : int
-        Complementary pairs of half-samples.
+    search : SumSearch
     """
-    everything = np.arange(len(cells.weight))
-    folds = [everything[everything % n_folds == fold] for fold in range(n_folds)]
-    whole = Setup(spec, data, _problem(cells.of(everything), data, spec), np.arange(0))
-    whole = replace(whole, center_rows=np.arange(whole.problem.n_columns))
-    paths = []
     with limited_blas():
-        for alpha in alphas:
-            setup = whole.with_alpha(alpha)
-            grid = _penalties(setup, sparsities)
-            paths.append(CandidatePath(kernel_name, setup.spec, grid, weightings))
-        by_fold = [_score_fold(paths, whole, cells, everything, fold) for fold in folds]
-        scores = [list(of_path) for of_path in zip(*by_fold, strict=True)]
-        table = ScoreTable.gathered(paths, scores, n_folds, range(len(paths)))
-        selected = select_candidates(table)[rule]
-        path = next(path for path in paths if selected.candidate in path.candidates)
-        setup = whole.with_alpha(path.alpha)
-        trace = follow(setup, path.penalties)
-        candidate, point = settle(path, selected, setup, trace)
-        solution = point
-        if candidate.weighting == RELAXED:
-            solution = refit_without_penalty(setup.problem, setup.spec.solver, point.w)
-        solution = replace(solution, sparsity=candidate.sparsity)
-        frequency = _frequencies(setup, cells, point, n_pairs)
-    nothing = np.arange(0)
-    splits = [(nothing, np.array([fold])) for fold in range(n_folds)]
-    return Found(
-        setup=setup,
-        table=table,
-        candidate=candidate,
-        nested_scores=nested_scores(table, splits, rule),
-        trace=trace,
-        result=_finish(setup, solution, cells.of(everything), trace.start),
-        frequency=frequency,
-    )
+        whole = set_up_sums(cells, data, search.spec)
+        paths, sums = search.paths(whole), dict.fromkeys(search.weightings, whole)
+        by_cell = dict.fromkeys(search.weightings, cells)
+        fits = fit_folds(sums, paths, by_cell, search.n_folds)
+        losses = squared_losses(fits, cells, float(data.targets.scale[0]) ** 2)
+        table = search.table(paths, fits, losses)
+        chosen = fit_selected(sums, paths, select_candidates(table)[search.rule])
+        everything = cells.of(np.arange(len(cells.weight)))
+        solution, problem = chosen.solution, chosen.setup.problem
+        objective = problem.value(solution.w, solution.C, solution.b, solution.sparsity)
+        return conclude(chosen, table, cells, everything, objective, search)
+
+
+def set_up_sums(cells: CellSums, data: TrainingData, spec: FitSpec) -> Setup:
+    """Return the problem of all rows."""
+    sums = cells.of(np.arange(len(cells.weight)))
+    problem = _problem(sums, data, spec)
+    return Setup(spec, data, problem, np.arange(problem.n_columns))
 
 
 def _problem(sums: PrimalSums, data: TrainingData, spec: FitSpec) -> PrimalProblem:
-    return PrimalProblem(
-        sums, data.kernel, data.smooth_loss, alpha=spec.alpha, features=features_of(data)
-    )
+    return PrimalProblem(sums, data.kernel, spec.loss, alpha=spec.alpha, features=features_of(data))
 
 
 def _penalties(setup: Setup, sparsities: int | np.ndarray) -> np.ndarray:
@@ -156,44 +215,131 @@ def _penalties(setup: Setup, sparsities: int | np.ndarray) -> np.ndarray:
     return np.geomspace(min(RANGE * top, noise), top, sparsities)
 
 
-def _score_fold(
+def cells_of_fold(n_cells: int, n_folds: int, fold: int) -> np.ndarray:
+    """Return the cells whose rows a fold judges."""
+    return np.arange(fold, n_cells, n_folds)
+
+
+def fit_folds(
+    sums: Mapping[str, Setup],
     paths: Sequence[CandidatePath],
-    whole: Setup,
-    cells: CellSums,
-    everything: np.ndarray,
-    fold: np.ndarray,
-) -> list[FoldScores]:
-    """Return the scores of the candidates of all paths on the cells of one fold."""
-    problem = _problem(cells.of(np.setdiff1d(everything, fold)), whole.data, whole.spec)
-    test, scale = cells.of(fold), float(whole.data.targets.scale[0])
-    factor = (problem.total_weight / whole.problem.total_weight) ** ENTERING
-    scores = []
-    for path in paths:
-        spec = rough(path.spec)
-        setup = replace(whole, spec=spec, problem=problem.with_alpha(path.alpha))
-        trace = follow(setup, path.penalties * factor)
-        found = [
-            solution
-            for weighting in path.weightings
-            for solution in solutions_on_path(path, setup, trace, weighting)
+    cells: Mapping[str, CellSums],
+    n_folds: int,
+) -> list[FoldFit]:
+    """Return the models of all candidates on the training rows of every fold.
+
+    Models that are refitted may have other sums than those of a path, by weighting: quadratics that
+    stand for a loss are made for one of them.
+    """
+    first = next(iter(cells))
+    everything, fits = np.arange(len(cells[first].weight)), []
+    for fold in range(n_folds):
+        train = np.setdiff1d(everything, cells_of_fold(len(everything), n_folds, fold))
+        problems = {
+            weighting: _problem(own.of(train), sums[weighting].data, sums[weighting].spec)
+            for weighting, own in cells.items()
+        }
+        followed = problems[first]
+        factor = (followed.total_weight / sums[first].problem.total_weight) ** ENTERING
+        solutions = []
+        for path in paths:
+            setups = {
+                weighting: replace(
+                    sums[weighting],
+                    spec=rough(path.spec),
+                    problem=problem.with_alpha(path.alpha),
+                )
+                for weighting, problem in problems.items()
+            }
+            trace = follow(setups[first], path.penalties * factor)
+            solutions.append(
+                [
+                    solution
+                    for weighting in path.weightings
+                    for solution in solutions_on_path(path, setups[weighting], trace, weighting)
+                ]
+            )
+        fits.append(FoldFit(sums[first].data, followed, solutions))
+    return fits
+
+
+def squared_losses(fits: Sequence[FoldFit], cells: CellSums, scale: float) -> list[np.ndarray]:
+    """Return the mean squared errors of the models of every fold on the rows that it judges."""
+    losses = []
+    for fold, fit in enumerate(fits):
+        test = cells.of(cells_of_fold(len(cells.weight), len(fits), fold))
+        errors = [
+            squared_error(test, coefficients(fit.problem, model), model.b) for model in fit.models
         ]
-        values = [-_mean_error(setup, solution, test) * scale**2 for solution in found]
-        selected = [setup.data.user_values(solution.w) > 0 for solution in found]
-        bits = np.packbits(np.array(selected), axis=1)
-        scores.append(FoldScores(np.array(values), bits, problem.n_rows))
-    return scores
+        losses.append(np.array(errors) * (scale / test.total_weight))
+    return losses
 
 
-def _mean_error(setup: Setup, solution: Solution, test: PrimalSums) -> float:
-    """Return the mean squared error of a solution over the rows of some sums."""
-    beta = _spread(setup, solution)[:, None] * solution.C
-    return squared_error(test, beta, solution.b) / test.total_weight
+def fit_selected(
+    sums: Mapping[str, Setup], paths: Sequence[CandidatePath], selected: Selected
+) -> Chosen:
+    """Follow the path of the selected candidate on all rows, and fit its model."""
+    path = next(path for path in paths if selected.candidate in path.candidates)
+    setup = next(iter(sums.values())).with_alpha(path.alpha)
+    trace = follow(setup, path.penalties)
+    candidate, point = settle(path, selected, setup, trace)
+    solution = point
+    if candidate.weighting == RELAXED:
+        setup = sums[RELAXED].with_alpha(path.alpha)
+        solution = refit_without_penalty(setup.problem, setup.spec.solver, point.w)
+    solution = replace(solution, sparsity=candidate.sparsity)
+    return Chosen(setup, path, candidate, trace, point, solution)
 
 
-def _spread(setup: Setup, solution: Solution) -> np.ndarray:
+def conclude(
+    chosen: Chosen,
+    table: ScoreTable,
+    cells: CellSums,
+    plain: PrimalSums,
+    objective: float,
+    search: SumSearch,
+) -> Found:
+    """Make the fitted model of a candidate, and try it on halves of the cells.
+
+    Parameters
+    ----------
+    chosen : Chosen
+    table : ScoreTable
+    cells : CellSums
+    plain : PrimalSums
+        Products of all rows, weighted by nothing but their own weights, for the shares of effects.
+    objective : float
+    search : SumSearch
+    """
+    setup, solution = chosen.setup, chosen.solution
+    model = build_model(
+        setup.data, setup.problem, setup.center_rows, solution.w, solution.C, solution.b
+    )
+    if setup.spec.kernel.order and solution.w.any():
+        model = _with_moments(model, setup, solution, plain)
+    nothing = np.arange(0)
+    splits = [(nothing, np.array([fold])) for fold in range(search.n_folds)]
+    starts = [(chosen.trace.start, solution)]
+    return Found(
+        setup=setup,
+        table=table,
+        candidate=chosen.candidate,
+        nested_scores=nested_scores(table, splits, search.rule),
+        trace=chosen.trace,
+        result=FitResult(setup, solution, model, objective, True, starts),
+        frequency=_frequencies(setup, cells, chosen.point, search.n_pairs),
+    )
+
+
+def coefficients(problem: Problem, solution: Solution) -> np.ndarray:
+    """Return the coefficients of the functions in a model, shape (d, 1)."""
+    return np.asarray(_spread(problem, solution)[:, None] * solution.C)
+
+
+def _spread(problem: Problem, solution: Solution) -> np.ndarray:
     """Return the weight of every function."""
-    everything = setup.problem.features.everything
-    v = np.empty(setup.problem.n_columns)
+    everything = problem.features.everything
+    v = np.empty(problem.n_columns)
     v[everything.columns] = everything.form_weights(solution.w)
     return v
 
@@ -213,20 +359,10 @@ def _frequencies(setup: Setup, cells: CellSums, point: Solution, n_pairs: int) -
     return counts / max(2 * n_pairs, 1)
 
 
-def _finish(setup: Setup, solution: Solution, sums: PrimalSums, start: str) -> FitResult:
-    """Make the fitted model of a solution, with the moments of its effects from the products."""
-    problem = setup.problem
-    objective = problem.value(solution.w, solution.C, solution.b, solution.sparsity)
-    model = build_model(setup.data, problem, setup.center_rows, solution.w, solution.C, solution.b)
-    if setup.spec.kernel.order and solution.w.any():
-        model = _with_moments(model, setup, solution, sums)
-    return FitResult(setup, solution, model, objective, True, [(start, solution)])
-
-
 def _with_moments(model: Model, setup: Setup, solution: Solution, sums: PrimalSums) -> Model:
     P, d = sums.products, sums.n_columns
-    columns = np.flatnonzero(_spread(setup, solution))
-    beta = (_spread(setup, solution)[:, None] * solution.C)[:, 0]
+    columns = np.flatnonzero(_spread(setup.problem, solution))
+    beta = coefficients(setup.problem, solution)[:, 0]
     full = np.concatenate([beta, solution.b.ravel(), [0.0]])
     by_score = P @ full
     starts = np.unique(model.columns.sources, return_index=True)[1]

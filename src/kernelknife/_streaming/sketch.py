@@ -6,7 +6,7 @@ takes the rows with the smallest hashes of what they hold, which is a random sam
 """
 
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -40,15 +40,15 @@ class Sketch:
     largest : ndarray of shape (p + 1,)
         Largest absolute values.
     values : tuple of (dict or None)
-        By feature: the weight of each of its values.
+        By feature, and then of the target: the weight of each of its values.
     levels : dict of dict
-        By feature of texts: the weight of every text.
+        By column of texts: the weight of every text.
     keys : ndarray of uint64
         Hashes of the rows of the sample, increasing.
     X : ndarray of shape (p, n_sample)
         Their features; zeros in place of texts.
-    s : ndarray
-        Their weights.
+    y, s, offset : ndarray
+        Their targets, weights and offsets.
     """
 
     n_rows: int
@@ -60,12 +60,18 @@ class Sketch:
     levels: dict[str, dict[str, float]]
     keys: np.ndarray
     X: np.ndarray
+    y: np.ndarray
     s: np.ndarray
+    offset: np.ndarray
 
     @property
     def deviation(self) -> np.ndarray:
         """Standard deviations of features and target."""
         return np.asarray(np.sqrt(self.squares / self.weight))
+
+    def counts_of_target(self, layout: Layout) -> dict[Any, float] | None:
+        """Return the weight of every value of the target, None where there are many values."""
+        return self.levels.get(layout.target, self.values[-1])
 
     def columns(self, layout: Layout, kernel: Kernel) -> Columns:
         """Return the columns that vary, standardized, with the functions of an additive kernel."""
@@ -133,22 +139,22 @@ def block_sketch(block: Columnar, number: int, layout: Layout) -> tuple[Sketch]:
         squares = ((rows - mean[:, None]) ** 2).sum(axis=1)
     else:
         squares = (rows - mean[:, None]) ** 2 @ s
-    texts = set(layout.texts)
-    values = tuple(
-        {} if name in texts else _counted(part.X[j], s) for j, name in enumerate(layout.features)
-    )
+    values: list[Counts] = []
     levels = {}
-    for j, name in enumerate(layout.features):
-        if name in texts:
-            weights = np.bincount(part.X[j].astype(int), s, len(part.levels[name]))
+    for name, column in zip((*layout.features, layout.target), rows, strict=True):
+        if name in part.levels:
+            values.append({})
+            weights = np.bincount(column.astype(int), s, len(part.levels[name]))
             levels[name] = dict(zip(part.levels[name], weights.tolist(), strict=True))
+        else:
+            values.append(_counted(column, s))
     _check_levels(levels)
     kept = _smallest(part.keys)
     sketch = Sketch(
-        n, weight, mean, squares, np.abs(rows).max(axis=1, initial=0.0), values, levels,
-        part.keys[kept], part.X[:, kept], s[kept],
+        n, weight, mean, squares, np.abs(rows).max(axis=1, initial=0.0), tuple(values), levels,
+        part.keys[kept], part.X[:, kept], part.y[kept], s[kept], part.offset[kept],
     )  # fmt: skip
-    for name in texts:
+    for name in layout.texts:
         sketch.X[layout.features.index(name)] = 0.0  # numbers of texts differ between blocks
     return (sketch,)
 
@@ -172,7 +178,9 @@ def join_sketches(one: tuple[Sketch], two: tuple[Sketch]) -> tuple[Sketch]:
         levels={name: _added(a.levels[name], b.levels[name]) for name in a.levels},
         keys=keys[kept],
         X=np.concatenate([a.X, b.X], axis=1)[:, kept],
+        y=np.concatenate([a.y, b.y])[kept],
         s=np.concatenate([a.s, b.s])[kept],
+        offset=np.concatenate([a.offset, b.offset])[kept],
     )
     _check_levels(joined.levels)
     return (joined,)

@@ -187,6 +187,10 @@ class Layout:
     weight : str or None
     groups : str or None
         Rows with one value of this column stay in one cell.
+    exposure : str or None
+        For how long or how much a row was observed.
+    text_target : bool
+        Whether the target holds texts: the names of two classes.
     """
 
     label: str
@@ -195,11 +199,13 @@ class Layout:
     target: str
     weight: str | None = None
     groups: str | None = None
+    exposure: str | None = None
+    text_target: bool = False
 
     @property
     def columns(self) -> list[str]:
         """Names of all columns that a scan reads."""
-        extra = [self.target, self.weight, self.groups]
+        extra = [self.target, self.weight, self.groups, self.exposure]
         return list(dict.fromkeys([*self.features, *(name for name in extra if name is not None)]))
 
 
@@ -211,9 +217,10 @@ class Part:
     ----------
     X : ndarray of shape (p, n)
         Features as rows, so that a column is a slice; texts are numbers of ``levels``.
-    y, s : ndarray of shape (n,)
+    y, s, offset : ndarray of shape (n,)
+        Target, weight and logarithm of the exposure; a target of texts is numbers of ``levels``.
     levels : dict of list
-        By feature: the texts that its numbers stand for.
+        By column: the texts that its numbers stand for.
     keys : ndarray of uint64 of shape (n,)
         A hash of what a row holds: the same whatever the block, the engine or the order.
     cells : ndarray of uint64 of shape (n,)
@@ -223,6 +230,7 @@ class Part:
     X: np.ndarray
     y: np.ndarray
     s: np.ndarray
+    offset: np.ndarray
     levels: dict[str, list[str]]
     keys: np.ndarray
     cells: np.ndarray
@@ -235,32 +243,38 @@ def read_part(block: Columnar, number: int, layout: Layout) -> Part:
     if missing:
         raise RowsError(f"Column {missing[0]!r} is missing in {place}.")
     n = len(column_of(block, layout.target))
-    X = np.empty((len(layout.features), n))
+    X, y = np.empty((len(layout.features), n)), np.empty(n)
     levels, keys = {}, np.zeros(n, dtype=np.uint64)
-    for j, name in enumerate(layout.features):
-        if name in layout.texts:
+    texts = {*layout.texts, *([layout.target] if layout.text_target else [])}
+    for name, values in zip((*layout.features, layout.target), (*X, y), strict=True):
+        if name in texts:
             codes, levels[name] = _levels(column_of(block, name), name, place)
-            X[j] = codes
+            values[:] = codes
             keys += _mixed(_hashes(levels[name])[codes], name)
         else:
-            X[j] = numbers_of(column_of(block, name), name, place)
-            keys += _mixed(_bits(X[j]), name)
-    y = numbers_of(column_of(block, layout.target), layout.target, place)
-    keys += _mixed(_bits(y), layout.target)
-    s = np.ones(n)
+            values[:] = numbers_of(column_of(block, name), name, place)
+            keys += _mixed(_bits(values), name)
+    s, offset = np.ones(n), np.zeros(n)
     if layout.weight is not None:
         s = numbers_of(column_of(block, layout.weight), layout.weight, place)
         if (s < 0).any():
             raise RowsError(f"The weights {layout.weight!r} are negative in {place}.")
         keys += _mixed(_bits(s), layout.weight)
+    if layout.exposure is not None:
+        exposure = numbers_of(column_of(block, layout.exposure), layout.exposure, place)
+        if not (exposure[s > 0] > 0).all():
+            raise RowsError(f"The exposure {layout.exposure!r} is not positive in {place}.")
+        offset[s > 0] = np.log(exposure[s > 0])
+        keys += _mixed(_bits(exposure), layout.exposure)
     cells = keys = _final(keys)
     if layout.groups is not None:
         codes, values = _levels(column_of(block, layout.groups), layout.groups, place)
         cells = _final(_hashes(values)[codes])
     if not s.all():
         used = s > 0
-        X, y, s, keys, cells = X[:, used], y[used], s[used], keys[used], cells[used]
-    return Part(X, y, s, levels, keys, cells)
+        X, y, s, offset = X[:, used], y[used], s[used], offset[used]
+        keys, cells = keys[used], cells[used]
+    return Part(X, y, s, offset, levels, keys, cells)
 
 
 # -- columns of any library -----------------------------------------------------------------------

@@ -5,12 +5,13 @@ them, so that no later question touches the rows again.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from kernelknife._engine.data import Columns
+from kernelknife._engine.data import Columns, RowsError
 from kernelknife._engine.objective.primal import PrimalSums
 from kernelknife._streaming.source import (
     NO_LEVEL,
@@ -22,7 +23,16 @@ from kernelknife._streaming.source import (
 )
 from kernelknife.kernels.basis import Curve
 
-__all__ = ["CellSums", "Expansion", "block_products", "coded", "join_products", "products_memory"]
+__all__ = [
+    "CellSums",
+    "Expansion",
+    "block_products",
+    "cells_of",
+    "chunks",
+    "coded",
+    "join_products",
+    "products_memory",
+]
 
 CHUNK_BYTES = 2**24  # of the functions of some rows: they should stay near the processor's caches
 FEWEST_ROWS = 256
@@ -42,6 +52,8 @@ class Expansion:
     center, scale : float
         Of the target.
     n_cells : int
+    classes : tuple
+        The two values of a target of classes, -1 and +1 to the loss.
     """
 
     columns: Columns
@@ -49,6 +61,11 @@ class Expansion:
     center: float
     scale: float
     n_cells: int
+    classes: tuple[Any, ...] = ()
+
+    def restricted(self, functions: np.ndarray) -> "Expansion":
+        """Return the expansion to some of the functions, those of whole columns."""
+        return replace(self, columns=self.columns.restricted(functions))
 
     @property
     def width(self) -> int:
@@ -62,11 +79,29 @@ class Expansion:
         assert basis is not None  # for the type checker: fill asks only where there is one
         return [_Lines.of(basis.curve(j)) for j in range(basis.n_columns)]
 
+    def encoded(self, part: Part, target: str) -> np.ndarray:
+        """Return the target of the rows of a block as the loss sees it."""
+        if not self.classes:
+            return (part.y - self.center) / self.scale
+        values = (
+            np.array(part.levels[target])[part.y.astype(int)] if target in part.levels else part.y
+        )
+        second = values == self.classes[1]
+        if not (second | (values == self.classes[0])).all():
+            other = values[~second & (values != self.classes[0])][0]
+            raise RowsError(
+                f"The target {target!r} is {other} in a row, which the first scan had not."
+            )
+        return np.where(second, 1.0, -1.0)
+
     def fill(self, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Return the functions of some rows, one below the other, with a one and the target."""
+        """Return the functions of some rows, one below the other, with a one and the target.
+
+        ``y`` is the target as the loss sees it.
+        """
         columns = self.columns
         A = np.empty((self.width, len(rows)))
-        A[-2], A[-1] = 1.0, (y[rows] - self.center) / self.scale
+        A[-2], A[-1] = 1.0, y[rows]
         first = 0
         for place, (j, center, scale) in enumerate(
             zip(columns.index, columns.center, columns.scale, strict=True)
@@ -133,17 +168,34 @@ class CellSums:
     products : ndarray of shape (n_cells, d + 2, d + 2)
     weight : ndarray of shape (n_cells,)
     n_rows : ndarray of int of shape (n_cells,)
+    functions : ndarray of int, default=None
+        Which of the functions were summed, where these are not all: to the others, of which there
+        are ``n_functions`` with them, every model is blind.
+    n_functions : int, default=0
     """
 
     products: np.ndarray
     weight: np.ndarray
     n_rows: np.ndarray
+    functions: np.ndarray | None = None
+    n_functions: int = 0
+
+    def embedded(self, products: np.ndarray) -> np.ndarray:
+        """Return products of some functions as those of all, with zeros for the others."""
+        if self.functions is None:
+            return products
+        d = self.n_functions
+        places = np.concatenate([self.functions, [d, d + 1]])
+        everything = np.zeros((d + 2, d + 2))
+        everything[np.ix_(places, places)] = products
+        return everything
 
     def of(self, cells: np.ndarray) -> PrimalSums:
         """Return the sums over some of the cells."""
+        products = self.embedded(self.products[cells].sum(axis=0))
         return PrimalSums(
-            self.products[cells].sum(axis=0),
-            self.products.shape[1] - 2,
+            products,
+            len(products) - 2,
             1,
             float(self.weight[cells].sum()),
             int(self.n_rows[cells].sum()),
@@ -156,13 +208,11 @@ def block_products(
     """Return the products of a block, by cell, with weights and numbers of rows."""
     part = read_part(block, number, layout)
     n_cells, width = expansion.n_cells, expansion.width
-    products = np.zeros((n_cells, width, width))
-    cells = (part.cells >> np.uint64(11)) % np.uint64(n_cells)
-    cells = cells.astype(np.intp)
-    X = coded(part, layout, expansion.levels)
+    products, cells = np.zeros((n_cells, width, width)), cells_of(part, n_cells)
+    X, y = coded(part, layout, expansion.levels), expansion.encoded(part, layout.target)
     equal = bool((part.s == 1.0).all())
-    for rows in _chunks(cells, width):
-        A = expansion.fill(X, part.y, rows)
+    for rows in chunks(cells, width):
+        A = expansion.fill(X, y, rows)
         if not equal:
             A *= np.sqrt(part.s[rows])
         ends = np.searchsorted(cells[rows], np.arange(n_cells + 1))
@@ -173,7 +223,12 @@ def block_products(
     return products, weight, np.bincount(cells, minlength=n_cells)
 
 
-def _chunks(cells: np.ndarray, width: int) -> Iterator[np.ndarray]:
+def cells_of(part: Part, n_cells: int) -> np.ndarray:
+    """Return the cell of every row of a block."""
+    return ((part.cells >> np.uint64(11)) % np.uint64(n_cells)).astype(np.intp)
+
+
+def chunks(cells: np.ndarray, width: int) -> Iterator[np.ndarray]:
     """Yield the numbers of some rows after the others, those of a chunk in the order of cells."""
     step = max(FEWEST_ROWS, CHUNK_BYTES // (8 * width))
     order = np.argsort(cells, kind="stable")
@@ -184,7 +239,8 @@ def _chunks(cells: np.ndarray, width: int) -> Iterator[np.ndarray]:
 def coded(part: Part, layout: Layout, levels: dict[str, dict[str, int]]) -> np.ndarray:
     """Return the features of a block with texts as the numbers that training gave them."""
     X = part.X
-    for name, texts in part.levels.items():
+    for name in layout.texts:
+        texts = part.levels[name]
         codes = np.array([levels[name].get(text, NO_LEVEL) for text in texts], dtype=float)
         j = layout.features.index(name)
         X[j] = codes[X[j].astype(np.intp)] if len(codes) else X[j]

@@ -55,7 +55,34 @@ def test_noise_is_no_finding(call, folder):
         *("select", folder, "--target", "c", "--drop", "id", "--drop", "y", "--jobs", 1)
     )
     assert code == 1
-    assert "No column predicts c better than its mean does" in out
+    assert "No column predicts c better than a constant does" in out
+
+
+def test_texts_are_classes_and_counts_have_their_loss(call, folder):
+    code, out, err = call(
+        *("select", folder, "--target", "kind", "--drop", "id", "--jobs", 1, "--folds", 3)
+    )
+    assert code == 2
+    assert "The target 'kind' has 3 different values" in err
+    for i in range(3):
+        frame = pd.read_parquet(folder / f"part-{i}.parquet")
+        frame["died"] = np.where(frame["a"] + frame["b"] ** 2 > 1.0, "yes", "no")
+        frame["visits"] = np.random.default_rng(i).poisson(np.exp(frame["c"]))
+        frame.to_parquet(folder / f"part-{i}.parquet", index=False)
+    drop = ("--drop", "id", "--drop", "y", "--drop", "kind", "--jobs", 1, "--folds", 3)
+    code, out, err = call(
+        *("select", folder, "--target", "died", "--drop", "visits", *drop, "--json")
+    )
+    found = json.loads(out)
+    assert code == 0
+    assert "took the texts of died for classes: --loss logistic" in err
+    assert {feature["name"] for feature in found["features"]} == {"a", "b"}
+    assert found["error"]["name"] == "mean loss, LogisticLoss()"
+    code, out, _ = call(
+        *("select", folder, "--target", "visits", "--drop", "died", *drop, "--loss", "poisson")
+    )
+    assert code == 0
+    assert "1 of 3 columns matters for visits: 3,000 rows, " in out
 
 
 def test_a_database_is_named_by_a_url(call, folder):
@@ -85,7 +112,7 @@ def test_a_large_file_is_read_in_blocks_by_itself(call, folder, monkeypatch):
         (["--kernel", "rbf"], "--kernel cannot be used with that"),
         (["--report", "r.html"], "--report and --save cannot be used"),
         (["--target", "z"], "has no column 'z', the target"),
-        (["--target", "kind"], "'kind' holds text, not numbers"),
+        (["--target", "kind"], "'kind' has 3 different values"),
     ],
 )
 def test_what_blocks_cannot_answer_is_refused(call, folder, options, message):

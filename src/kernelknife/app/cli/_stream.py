@@ -27,9 +27,9 @@ __all__ = ["is_streamed", "select"]
 # encoded data frame and its copies they would take several times as many bytes.
 MOST_NUMBERS = 200_000_000
 BYTES_PER_NUMBER = 8  # of a text file, roughly
-KNOWN = {"drop", "ids", "group", "kernel", "alpha", "rule", "folds", "random_state"}
+KNOWN = {"drop", "ids", "group", "kernel", "loss", "alpha", "rule", "folds", "random_state"}
 KERNELS = {"auto": "additive", "additive": "additive", "linear": "linear"}
-SURE = 2.0  # standard errors by which a finding is better than the mean
+SURE = 2.0  # standard errors by which a finding is better than a constant
 
 
 def is_streamed(data):
@@ -61,7 +61,7 @@ def is_streamed(data):
 
 
 def select(data, options, reading, *, sql, checkpoint, json):
-    """Select columns in two scans, print them and write the files that were asked for.
+    """Select columns in a few scans, print them and write the files that were asked for.
 
     Parameters
     ----------
@@ -78,14 +78,20 @@ def select(data, options, reading, *, sql, checkpoint, json):
     Returns
     -------
     int
-        The exit status: 0 if the selected columns predict better than the mean, else 1.
+        The exit status: 0 if the selected columns predict better than a constant, else 1.
     """
     _check_options(data, options, reading)
     check_outputs(sql, checkpoint)
     with warned():
+        source = open_source(data)
+        loss = options.loss
+        if loss is None and source.dtypes.get(options.target) == "text":
+            print_note(f"took the texts of {options.target} for classes: --loss logistic")
+            loss = "logistic"
         found = select_stream(
-            open_source(data),
+            source,
             options.target,
+            loss=loss or "squared",
             drop=[*options.drop, *options.ids],
             groups=options.group,
             kernel=KERNELS[options.kernel],
@@ -111,7 +117,7 @@ def select(data, options, reading, *, sql, checkpoint, json):
 
 
 def _check_options(data, options, reading):
-    """Raise where an option is given that two scans have no answer for."""
+    """Raise where an option is given that scans have no answer for."""
     given = {**changed(options), **changed(reading)}
     unknown = [name for name in given if name not in KNOWN]
     if options.kernel not in KERNELS and "kernel" not in unknown:
@@ -143,7 +149,7 @@ def _print(found, target, finding):
     verb = "matters" if n == 1 else "matter"
     head = f"{n} of {p} columns {verb} for {target}"
     if not finding:
-        head = f"No column predicts {target} better than its mean does"
+        head = f"No column predicts {target} better than a constant does"
     out.print(f"{head}: {found.n_rows:,} rows, {found.n_scans} scans.\n")
     print_table(
         ("column", "of the fit", "in half-samples", "weight"), _rows(found), numeric=(1, 2, 3)
@@ -153,7 +159,7 @@ def _print(found, target, finding):
         ("selected columns", number(found.error), number(found.standard_error)),
         ("baseline (constant)", number(found.baseline_error), ""),
     ]
-    print_table(("mean squared error", "mean", "standard error"), rows, numeric=(1, 2))
+    print_table((found.error_name, "mean", "standard error"), rows, numeric=(1, 2))
 
 
 def _as_json(found, target, finding):
@@ -176,7 +182,7 @@ def _as_json(found, target, finding):
             for j in [found.names.index(name)]
         ],
         "error": {
-            "name": "mean squared error",
+            "name": found.error_name,
             "mean": found.error,
             "standard_error": found.standard_error,
         },

@@ -109,7 +109,7 @@ def select(
     """Find which columns of a table matter for one of them.
 
     Many rows (a folder, a glob such as 'events/*.parquet', duckdb:///file.db?table=t, or a file
-    that is too large to be read at once) are read in blocks, in two scans.
+    that is too large to be read at once) are read in blocks, in a few scans.
 
     The exit status is 0 if the selected columns predict better than the baseline, and 1 if not.
     With --stability or --fdr it is 0 if that keeps a column.
