@@ -1,6 +1,8 @@
 """The same rows give the same selection, whatever engine yields them."""
 
+import importlib.util
 import sqlite3
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -132,6 +134,46 @@ def test_a_cluster_sums_where_the_partitions_are(table, expected, tmp_path):
     assert_allclose(found.error, expected.error, rtol=1e-9)
 
 
+def example(name):
+    """Return the module of an example of a source."""
+    file = Path(__file__).parents[1] / "docs" / "guide" / "sources" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(name, file)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert len(file.read_text(encoding="utf-8").splitlines()) < 40
+    return module
+
+
+@pytest.mark.filterwarnings("ignore")  # of the engines, of which there are many
+def test_ray_sums_where_the_blocks_are(table, expected):
+    ray = pytest.importorskip("ray")
+    pytest.importorskip("ray.data")
+    ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False)
+    try:
+        source = example("ray_source").RaySource(ray.data.from_arrow(table).repartition(3))
+        found = select_stream(source, "y", **QUICK)
+        assert_allclose(sum(len(block) for block in source.blocks(["y"])), N)
+    finally:
+        ray.shutdown()
+    assert_allclose(found.path, expected.path, atol=1e-9)
+    assert_allclose(found.error, expected.error, rtol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_spark_sums_where_the_partitions_are(table, expected):
+    pyspark = pytest.importorskip("pyspark.sql")
+    session = pyspark.SparkSession.builder.master("local[1]").getOrCreate()
+    try:
+        frame = session.createDataFrame(table.to_pandas()).repartition(3)
+        source = example("spark_source").SparkSource(frame)
+        found = select_stream(source, "y", **QUICK)
+        assert_allclose(sum(len(block) for block in source.blocks(["y"])), N)
+    finally:
+        session.stop()
+    assert_allclose(found.path, expected.path, atol=1e-9)
+    assert_allclose(found.error, expected.error, rtol=1e-9)
+
+
 def test_a_source_of_your_own_is_one_class(expected):
     class Slices(Source):
         names, n_rows, label = list(columns()), None, "slices"
@@ -144,6 +186,29 @@ def test_a_source_of_your_own_is_one_class(expected):
 
     found = select_stream(Slices(), "y", **QUICK)
     assert_allclose(found.path, expected.path, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["events/*.parquet", "events", "events/part-0.parquet"])
+def test_files_of_an_object_store_are_those_of_a_folder(name, table, expected):
+    fsspec = pytest.importorskip("fsspec")
+    store = fsspec.filesystem("memory")
+    step = N if name.endswith("0.parquet") else 1000
+    for i in range(0, N, step):
+        with store.open(f"/bucket/events/part-{i // step}.parquet", "wb") as file:
+            pq.write_table(table.slice(i, step), file)
+    with store.open("/bucket/events/_SUCCESS", "wb") as file:
+        file.write(b"")
+    try:
+        source = open_source(f"memory://bucket/{name}")
+        assert source.n_rows == N
+        found = select_stream(source, "y", **QUICK)
+        with pytest.raises(RowsError, match=r"There are no files at memory://bucket/others/"):
+            open_source("memory://bucket/others/*.parquet")
+    finally:
+        store.rm("/bucket", recursive=True)
+    assert_allclose(found.path, expected.path, atol=1e-9)
+    with pytest.raises(RowsError, match=r"nowhere://bucket cannot be opened: .*nowhere"):
+        open_source("nowhere://bucket")
 
 
 # -- what is refused ------------------------------------------------------------------------------

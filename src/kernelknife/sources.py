@@ -26,7 +26,9 @@ __all__ = [
     "PolarsSource",
     "SQLSource",
     "Source",
+    "joined",
     "open_source",
+    "tree_sum",
 ]
 
 FIRST_ROWS = 1000  # of a query, which show what its columns hold
@@ -174,7 +176,8 @@ class ArrowSource(Source):
     Parameters
     ----------
     files : path, glob, list of paths or pyarrow.dataset.Dataset
-        URLs such as ``s3://bucket/events/`` are opened by Arrow or by fsspec.
+        URLs such as ``s3://bucket/events/*.parquet`` are opened by fsspec, with the package of the
+        store that it asks for.
     block_rows : int, default=None
         Rows of a block, at most; None is 65,536, or fewer of more than 60 columns.
 
@@ -252,7 +255,7 @@ def _open_dataset(arrow: Any, files: Any) -> Any:
     if isinstance(files, (str, os.PathLike)):
         name = os.fspath(files)
         if "://" in name:
-            return arrow.dataset(name, format=_format_of(name))
+            return _dataset_of_store(arrow, name)
         if Path(name).is_dir():
             found = sorted(str(file) for file in Path(name).iterdir() if _is_data(file))
         else:
@@ -273,9 +276,36 @@ def _open_dataset(arrow: Any, files: Any) -> Any:
         raise RowsError(f"{found[0]} cannot be opened: {' '.join(str(error).split())}") from error
 
 
+def _dataset_of_store(arrow: Any, url: str) -> Any:
+    """Return a data set of files in an object store, a folder of them, or a glob."""
+    fsspec = import_optional("fsspec.core", "kernelknife[sources]", f"Files at {url}")
+    filesystems = import_optional("pyarrow.fs", "kernelknife[sources]", "A source of files")
+    try:
+        store, path = fsspec.url_to_fs(url)
+        inside = glob.has_magic(path) or store.isdir(path)
+        found = [path] if not inside else store.glob(path) if glob.has_magic(path) else None
+        found = store.find(path, maxdepth=1) if found is None else found
+        files = sorted(file for file in found if not inside or _is_data_name(Path(file)))
+        if not files or not all(map(store.exists, files)):
+            raise RowsError(f"There are no files at {url}.")
+        formats = {_format_of(file) for file in files}
+        if len(formats) > 1:
+            raise RowsError(f"The files are of several kinds ({', '.join(sorted(formats))}).")
+        handler = filesystems.PyFileSystem(filesystems.FSSpecHandler(store))
+        return arrow.dataset(files, format=formats.pop(), filesystem=handler)
+    except RowsError:
+        raise
+    except Exception as error:  # every store has a family of errors of its own
+        raise RowsError(f"{url} cannot be opened: {' '.join(str(error).split())}") from error
+
+
 def _is_data(file: Path) -> bool:
+    return file.is_file() and _is_data_name(file)
+
+
+def _is_data_name(file: Path) -> bool:
     known = file.suffix in FORMATS or file.suffix in (".csv", ".gz")
-    return file.is_file() and known and not file.name.startswith((".", "_"))
+    return known and not file.name.startswith((".", "_"))
 
 
 def _format_of(name: str) -> str:
@@ -434,11 +464,31 @@ class DaskSource(Source):
         parts = self.frame[list(columns)].to_delayed()
         futures = client.compute(list(parts))
         summed = [client.submit(function, part, i, pure=False) for i, part in enumerate(futures)]
-        total = tree_sum(summed, lambda a, b: client.submit(_joined, join, a, b, pure=False))
+        total = tree_sum(summed, lambda a, b: client.submit(joined, join, a, b, pure=False))
         result: Sums = total.result()
         return result
 
 
-def _joined(join: Join, a: Sums, b: Sums) -> Sums:
-    """Join two results that another task may ask for again, so that neither may change."""
+def joined(join: Join, a: Sums, b: Sums) -> Sums:
+    """Join two results that another task may ask for again, so that neither may change.
+
+    Parameters
+    ----------
+    join : callable
+        What ``sum_over_blocks`` is given; it may write into its first argument.
+    a, b : tuple
+        Results of blocks.
+
+    Returns
+    -------
+    tuple
+        The result of both.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelknife.sources import joined
+    >>> joined(lambda a, b: (a[0] + b[0],), (np.ones(2),), (np.ones(2),))
+    (array([2., 2.]),)
+    """
     return join(tuple(x.copy() if isinstance(x, np.ndarray) else x for x in a), b)

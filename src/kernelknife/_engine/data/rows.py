@@ -298,9 +298,27 @@ def check_weights(s: np.ndarray) -> None:
 
 
 def tree_sum(parts: Iterable[Result], join: Callable[[Result, Result], Result]) -> Result:
-    """Join parts pairwise, as they come, in a tree that depends on their number alone.
+    """Join parts in pairs, as they come, in a tree that depends on their number alone.
 
     At most the logarithm of their number is held at a time.
+
+    Parameters
+    ----------
+    parts : iterable
+        Results of blocks, or what stands for them until they are computed.
+    join : callable
+        ``join(a, b)`` returns the result of both.
+
+    Returns
+    -------
+    object
+        The result of all.
+
+    Examples
+    --------
+    >>> from kernelknife.sources import tree_sum
+    >>> tree_sum(["a", "b", "c"], lambda one, two: f"({one}{two})")
+    '((ab)c)'
     """
     stack: list[tuple[int, Result]] = []
     for part in parts:
