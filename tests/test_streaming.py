@@ -5,12 +5,13 @@ import sys
 
 import numpy as np
 import pytest
+import scipy.stats
 from numpy.testing import assert_allclose, assert_array_equal
 
-from kernelknife import KnifeClassifier, KnifeRegressor, knife_path, select_stream
+from kernelknife import KnifeClassifier, KnifeRegressor, knife_path, select_stream, streaming
 from kernelknife._engine.data import RowsError
 from kernelknife._engine.data.arrays import ArrayRows
-from kernelknife._streaming import newton
+from kernelknife._streaming import newton, noise
 from kernelknife._streaming import scan as scanning
 from kernelknife.export import to_tables
 from kernelknife.kernels import Additive
@@ -516,3 +517,42 @@ def test_losses_and_targets_that_do_not_go_together_are_refused(options, changes
     columns |= {name: np.abs(columns[name]).round() for name in changes}
     with pytest.raises(ValueError, match=message):
         select_stream(columns, "y", **options, **QUICK)
+
+
+# -- noise ----------------------------------------------------------------------------------------
+
+
+def test_the_noise_that_is_drawn_is_that_of_permuted_targets(rng):
+    """Their strongest columns have the same distribution, whatever that of the target is."""
+    n = 800
+    X = np.column_stack([rng.normal(size=(n, 6)), rng.integers(0, 4, n)])
+    columns = {f"x{j}": X[:, j] for j in range(7)}
+    y = rng.exponential(size=n)
+    options = {"alphas": 1.0, "cv": 2, "n_pairs": 0, "sparsities": 2, "n_permutations": 0}
+    permuted = []
+    for _ in range(80):
+        found = select_stream(columns | {"y": rng.permutation(y)}, "y", **options)
+        permuted.append(found.sparsities[-1])  # where the last column leaves the path
+    kept = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(streaming, "compare_with_noise", lambda setup, *_: kept.append(setup))
+        select_stream(columns | {"y": y}, "y", **{**options, "n_permutations": 1})
+    drawn = noise.noise_of(kept[0], 400, 0)[1]
+    assert scipy.stats.ks_2samp(permuted, drawn).pvalue > 0.01
+
+
+def test_p_values_of_noise_are_uniform_and_signals_have_small_ones(rng):
+    p_values = []
+    for _ in range(60):
+        columns = {f"x{j}": rng.normal(size=600) for j in range(10)}
+        columns["x1"] = 0.8 * columns["x0"] + 0.6 * columns["x1"]
+        columns["y"] = rng.standard_t(5, size=600)
+        options = {"cv": 2, "n_pairs": 0, "sparsities": 3, "n_permutations": 60}
+        p_values.append(select_stream(columns, "y", **options).p_value)
+    assert scipy.stats.kstest(p_values, "uniform").pvalue > 0.01
+    columns["y"] = columns["y"] + np.sin(2 * columns["x2"]) + 0.35 * columns["x5"]
+    found = select_stream(columns, "y", **QUICK)
+    assert found.p_value < 0.02
+    assert found.adjusted_p_values[[2, 5]].max() < 0.05
+    assert np.delete(found.adjusted_p_values, [2, 5]).min() > 0.05
+    assert select_stream(columns, "y", n_permutations=0, **QUICK).p_value is None

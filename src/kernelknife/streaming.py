@@ -16,6 +16,7 @@ from kernelknife._engine.data.arrays import ArrayRows
 from kernelknife._engine.policy import task_of_loss
 from kernelknife._engine.spec import FitSpec, check_sparsities
 from kernelknife._streaming.newton import search_by_newton
+from kernelknife._streaming.noise import NoiseLevels, compare_with_noise
 from kernelknife._streaming.scan import Scans
 from kernelknife._streaming.search import (
     CELLS_PER_FOLD,
@@ -44,6 +45,7 @@ from kernelknife.sources import open_source
 __all__ = ["StreamSelection", "select_stream"]
 
 ALPHAS = (0.1, 10.0)
+LEVEL = 0.05  # at which a feature stays in the model while others are compared with noise
 POINTS = 40  # of a path: with many rows it spans more orders of magnitude
 
 
@@ -83,6 +85,13 @@ class StreamSelection:
         Rows of positive weight, scans of the source, and bytes that were announced.
     seconds : dict of float
         By step.
+    p_value : float or None
+        Of the statement that the target is independent of all features. None, as for the next one,
+        where the loss is not squared.
+    adjusted_p_values : ndarray of shape (n_features,) or None
+        Share of the targets, permuted ones and the given one, whose strongest feature of noise is
+        at least as strong as this one. It claims that there is something, and that the feature is
+        stronger than the strongest of noise: weak control of the family-wise error.
 
     Examples
     --------
@@ -116,6 +125,8 @@ class StreamSelection:
     n_scans: int
     memory: int
     seconds: dict[str, float]
+    p_value: float | None = None
+    adjusted_p_values: np.ndarray | None = field(default=None, repr=False)
 
     @property
     def selected(self) -> list[str]:
@@ -202,6 +213,8 @@ class StreamSelection:
             {"weight": self.weights, "frequency": self.frequency, "importance": self.importance},
             index=self.names,
         )
+        if self.adjusted_p_values is not None:
+            table["adjusted p-value"] = self.adjusted_p_values
         return table.sort_values(["importance", "frequency"], ascending=False, kind="stable")
 
 
@@ -222,6 +235,7 @@ def select_stream(
     relax: bool | str = "auto",
     cv: int = 5,
     n_pairs: int = 25,
+    n_permutations: int = 100,
     n_workers: int | None = None,
     memory_budget: float = 2**31,
     checkpoint: str | os.PathLike[str] | None = None,
@@ -272,6 +286,9 @@ def select_stream(
         Number of folds.
     n_pairs : int, default=25
         Complementary pairs of half-samples that give the frequency of every feature.
+    n_permutations : int, default=100
+        Permuted targets that the strength of every feature is compared with, of a squared loss: the
+        products that such targets would have are drawn. 0 compares nothing.
     n_workers : int, default=None
         Blocks that are worked on at a time, fewer where memory_budget asks for it; None is one per
         processor.
@@ -304,6 +321,7 @@ def select_stream(
     clock = [time.perf_counter()]
     source, kernel, loss = open_source(source), _check_kernel(kernel), _check_loss(loss, exposure)
     weightings = _check_options(rule, relax, cv, n_pairs, n_workers, memory_budget)
+    check_number(n_permutations, "n_permutations", integer=True)
     grid = check_sparsities(sparsities)
     layout = _layout(source, target, features, drop, sample_weight, groups, exposure, kernel, loss)
     n_workers = n_workers or os.cpu_count() or 1
@@ -332,6 +350,7 @@ def select_stream(
         n_folds=cv,
         n_pairs=n_pairs,
     )
+    noise = None
     checked = partial(_check_cells, sketch=sketch, layout=layout, n_folds=cv)
     if once:
         summed = partial(block_products, layout=layout, expansion=expansion)
@@ -340,13 +359,15 @@ def select_stream(
         clock.append(time.perf_counter())
         found = search_sums(cells, data, search)
         baseline = float(sketch.deviation[-1] ** 2)
+        if n_permutations:
+            noise = compare_with_noise(found.setup, n_permutations, LEVEL, random_state)
     else:
         found, baseline = search_by_newton(scans, layout, expansion, data, sketch, search, checked)
     clock.append(time.perf_counter())
     scans.finish()
     names = ("scan 1", "scan 2", "search") if once else ("scan 1", "scans and search")
     steps = dict(zip(names, np.diff(clock).tolist(), strict=True))
-    return _as_selection(found, baseline, layout, expansion, scans.n_scans, memory, steps)
+    return _as_selection(found, noise, baseline, layout, expansion, scans.n_scans, memory, steps)
 
 
 # -- before the first scan ------------------------------------------------------------------------
@@ -557,6 +578,7 @@ def _check_cells(cells: CellSums, *, sketch: Sketch, layout: Layout, n_folds: in
 
 def _as_selection(
     found: Found,
+    noise: NoiseLevels | None,
     baseline: float,
     layout: Layout,
     expansion: Expansion,
@@ -595,4 +617,6 @@ def _as_selection(
         n_scans=n_scans,
         memory=memory,
         seconds=dict(seconds),
+        p_value=None if noise is None else noise.p_value,
+        adjusted_p_values=None if noise is None else data.user_values(noise.p_values, 1.0),
     )

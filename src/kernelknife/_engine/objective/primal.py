@@ -195,6 +195,19 @@ class PrimalProblem(Problem):
         vars(other)["_eliminated"] = self._eliminated  # which is of the sums alone
         return other
 
+    def centered(self) -> "PrimalProblem":
+        """Return the problem with its unpenalized columns taken out of all others."""
+        G, g, squares, _ = self._eliminated
+        sums = replace(self.sums, products=np.block([[G, g], [g.T, np.diag(squares)]]))
+        return PrimalProblem(
+            sums,
+            self.kernel,
+            self.loss,
+            alpha=self.alpha,
+            features=self.features,
+            fit_intercept=False,
+        )
+
     def restricted(self, kept: np.ndarray) -> "PrimalProblem":
         """Return the problem that has only the weights ``kept``, an increasing index."""
         features, columns = self.features.restricted(kept)

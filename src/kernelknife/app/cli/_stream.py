@@ -150,7 +150,10 @@ def _print(found, target, finding):
     head = f"{n} of {p} columns {verb} for {target}"
     if not finding:
         head = f"No column predicts {target} better than a constant does"
-    out.print(f"{head}: {found.n_rows:,} rows, {found.n_scans} scans.\n")
+    out.print(f"{head}: {found.n_rows:,} rows, {found.n_scans} scans.")
+    if found.p_value is not None:
+        out.print(f"Permuted targets: p = {number(found.p_value)} for the whole selection.")
+    out.print()
     print_table(
         ("column", "of the fit", "in half-samples", "weight"), _rows(found), numeric=(1, 2, 3)
     )
@@ -177,6 +180,9 @@ def _as_json(found, target, finding):
                 "weight": float(found.weights[j]),
                 "share_of_fit": float(found.importance[j]),
                 "frequency": float(found.frequency[j]),
+                "adjusted_p_value": None
+                if found.adjusted_p_values is None
+                else float(found.adjusted_p_values[j]),
             }
             for name in found.selected
             for j in [found.names.index(name)]
@@ -187,6 +193,7 @@ def _as_json(found, target, finding):
             "standard_error": found.standard_error,
         },
         "baseline_error": found.baseline_error,
+        "p_value": found.p_value,
         "alpha": found.alpha,
         "sparsity": found.sparsity,
         "weighting": found.weighting,
