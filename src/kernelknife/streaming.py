@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from kernelknife._base import fitted_with
-from kernelknife._engine.data import RowsError, TargetEncoder, TrainingData
+from kernelknife._engine.data import RowsError
 from kernelknife._engine.data.arrays import ArrayRows
 from kernelknife._engine.policy import task_of_loss
 from kernelknife._engine.spec import FitSpec, check_sparsities
@@ -21,8 +21,8 @@ from kernelknife._streaming.scan import Scans
 from kernelknife._streaming.search import (
     CELLS_PER_FOLD,
     Found,
-    SummedRows,
     SumSearch,
+    prepare,
     search_sums,
 )
 from kernelknife._streaming.sketch import Sketch, block_sketch, join_sketches
@@ -337,7 +337,7 @@ def select_stream(
     scans = Scans(source, n_workers, announce, path, question)
     measured = partial(block_sketch, layout=layout)
     sketch: Sketch = scans.run("scan 1", measured, layout.columns, join_sketches)[0]
-    data, expansion = _prepare(sketch, layout, kernel, loss, n_cells)
+    data, expansion = prepare(sketch, layout, kernel, loss, n_cells)
     clock.append(time.perf_counter())
     spec = FitSpec.from_estimator(KnifeRegressor(kernel=kernel, random_state=random_state))
     search = SumSearch(
@@ -505,60 +505,6 @@ def _tell_plan(
 
 
 # -- between the scans, and after them ------------------------------------------------------------
-
-
-def _prepare(
-    sketch: Sketch, layout: Layout, kernel: Kernel, loss: Loss, n_cells: int
-) -> tuple[TrainingData, Expansion]:
-    """Return the data without rows, and what every row becomes in the later scans."""
-    if sketch.n_rows < 2:
-        raise RowsError(f"{layout.label} has {sketch.n_rows} row(s) of positive weight.")
-    center, scale, classes = 0.0, 1.0, ()
-    if loss.task == "classification":
-        classes = _two_classes(sketch, layout)
-    else:
-        deviation, largest = float(sketch.deviation[-1]), sketch.largest[-1]
-        if not deviation > 10.0 * np.finfo(float).eps * np.sqrt(sketch.n_rows) * largest:
-            raise RowsError(f"The target {layout.target!r} is constant: no feature can explain it.")
-        if loss.scale_target:
-            center, scale = float(sketch.mean[-1]), deviation
-    columns = sketch.columns(layout, kernel)
-    levels = {
-        name: {text: i for i, text in enumerate(sorted(sketch.levels[name]))}
-        for name in layout.texts
-    }
-    has_link = type(loss).inverse_link is not Loss.inverse_link
-    data = TrainingData(
-        rows=SummedRows(sketch.n_rows, layout.features),
-        kernel=kernel,
-        loss=loss,
-        columns=columns,
-        targets=TargetEncoder(
-            np.array([center]),
-            np.array([scale]),
-            np.array(classes) if classes else None,
-            squeeze=True,
-            loss=loss if has_link and not classes else None,
-        ),
-        groups=None,
-        costs=None,
-        total_weight=sketch.weight,
-        grouping=None,
-    )
-    return data, Expansion(columns, levels, center, scale, n_cells, classes)
-
-
-def _two_classes(sketch: Sketch, layout: Layout) -> tuple[Any, ...]:
-    """Return the two values of a target of classes, in their order."""
-    counts = sketch.counts_of_target(layout)
-    values = sorted(value for value, weight in (counts or {}).items() if weight > 0)
-    if len(values) == 2:
-        return tuple(int(v) if isinstance(v, float) and v.is_integer() else v for v in values)
-    many = "many" if counts is None else str(len(values))
-    raise RowsError(
-        f"The target {layout.target!r} has {many} different values: a streamed selection of "
-        "classes needs two. Ask for one class against the others, or for numbers."
-    )
 
 
 def _check_cells(cells: CellSums, *, sketch: Sketch, layout: Layout, n_folds: int) -> None:

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from kernelknife._engine import FitResult, Setup, build_model, follow
-from kernelknife._engine.data import Rows, RowsError, TrainingData
+from kernelknife._engine.data import Rows, RowsError, TargetEncoder, TrainingData
 from kernelknife._engine.effects import EffectMoments
 from kernelknife._engine.model import Model
 from kernelknife._engine.objective import PrimalProblem, Problem, features_of
@@ -15,12 +15,16 @@ from kernelknife._engine.objective.primal import PrimalSums, squared_error
 from kernelknife._engine.search import Trace, refit_without_penalty, sparsest_state
 from kernelknife._engine.solvers import Solution
 from kernelknife._engine.spec import FitSpec
-from kernelknife._streaming.sums import CellSums
+from kernelknife._streaming.sketch import Sketch
+from kernelknife._streaming.source import Layout
+from kernelknife._streaming.sums import CellSums, Expansion
 from kernelknife._tuning.candidates import RELAXED, Candidate, CandidatePath
 from kernelknife._tuning.choose import ScoreTable, Selected, nested_scores, select_candidates
 from kernelknife._tuning.folds import FoldScores, rough, solutions_on_path
 from kernelknife._tuning.refit import settle
 from kernelknife._utils.threads import limited_blas
+from kernelknife.kernels import Kernel
+from kernelknife.losses import Loss
 
 __all__ = [
     "CELLS_PER_FOLD",
@@ -34,6 +38,7 @@ __all__ = [
     "conclude",
     "fit_folds",
     "fit_selected",
+    "prepare",
     "search_sums",
     "set_up_sums",
     "squared_losses",
@@ -59,6 +64,70 @@ class SummedRows(Rows):
         raise RowsError("The rows of a streamed selection were summed and are not kept.")
 
     total = sample = encoded = map = _refuse
+
+
+def prepare(
+    sketch: Sketch, layout: Layout, kernel: Kernel, loss: Loss, n_cells: int
+) -> tuple[TrainingData, Expansion]:
+    """Return the data without rows, and what every row becomes in the later scans.
+
+    Parameters
+    ----------
+    sketch : Sketch
+    layout : Layout
+    kernel : Kernel
+    loss : Loss
+    n_cells : int
+    """
+    if sketch.n_rows < 2:
+        raise RowsError(f"{layout.label} has {sketch.n_rows} row(s) of positive weight.")
+    classes: tuple[Any, ...] = ()
+    center, scale = 0.0, 1.0
+    if loss.task == "classification":
+        classes = _two_classes(sketch, layout)
+    else:
+        deviation, largest = float(sketch.deviation[-1]), sketch.largest[-1]
+        if not deviation > 10.0 * np.finfo(float).eps * np.sqrt(sketch.n_rows) * largest:
+            raise RowsError(f"The target {layout.target!r} is constant: no feature can explain it.")
+        if loss.scale_target:
+            center, scale = float(sketch.mean[-1]), deviation
+    columns = sketch.columns(layout, kernel)
+    levels = {
+        name: {text: i for i, text in enumerate(sorted(sketch.levels[name]))}
+        for name in layout.texts
+    }
+    has_link = type(loss).inverse_link is not Loss.inverse_link
+    data = TrainingData(
+        rows=SummedRows(sketch.n_rows, layout.features),
+        kernel=kernel,
+        loss=loss,
+        columns=columns,
+        targets=TargetEncoder(
+            np.array([center]),
+            np.array([scale]),
+            np.array(classes) if classes else None,
+            squeeze=True,
+            loss=loss if has_link and not classes else None,
+        ),
+        groups=None,
+        costs=None,
+        total_weight=sketch.weight,
+        grouping=None,
+    )
+    return data, Expansion(columns, levels, center, scale, n_cells, classes)
+
+
+def _two_classes(sketch: Sketch, layout: Layout) -> tuple[Any, ...]:
+    """Return the two values of a target of classes, in their order."""
+    counts = sketch.counts_of_target(layout)
+    values = sorted(value for value, weight in (counts or {}).items() if weight > 0)
+    if len(values) == 2:
+        return tuple(int(v) if isinstance(v, float) and v.is_integer() else v for v in values)
+    many = "many" if counts is None else str(len(values))
+    raise RowsError(
+        f"The target {layout.target!r} has {many} different values: a streamed selection of "
+        "classes needs two. Ask for one class against the others, or for numbers."
+    )
 
 
 @dataclass(frozen=True, eq=False)
