@@ -215,3 +215,27 @@ def test_a_second_pair_is_not_the_first_one_again(seed):
     model = KnifeCCA(n_components=2, n_permutations=199, random_state=2).fit(X, Y)
     assert model.p_values_[0] < 0.05
     assert model.p_values_[1] > 0.05
+    # Their joint functions with columns of noise are no reason to name x0 and y0 again.
+    assert (model.x_weights_[:, 0] > 0).tolist() == [True, False]
+    assert (model.y_weights_[:, 0] > 0).tolist() == [True, False]
+
+
+def test_a_table_of_one_column_keeps_it_in_every_pair(rng):
+    X, y = rng.normal(size=(80, 3)), 0.3 * rng.normal(size=80)
+    y += X[:, 1]
+    model = KnifeCCA(n_components=2, hold_out=0.0).fit(X, y)
+    assert (model.y_weights_ > 0).all()
+    assert not ((model.x_weights_ > 0).sum(axis=0) > 1).any()
+
+
+def test_groups_and_costs_stay_with_the_columns_that_a_second_pair_may_have(rng):
+    X, Y = rng.normal(size=(150, 6)), rng.normal(size=(150, 4))
+    Y[:, 0] = np.sin(2.0 * X[:, 0]) + X[:, 1] + 0.1 * rng.normal(size=150)
+    Y[:, 2] = X[:, 4] ** 2 + 0.1 * rng.normal(size=150)
+    groups, costs = [0, 0, 1, 1, 2, 2], [1.0, 1.0, 1.0, 1.0, 0.5, 0.5]
+    model = KnifeCCA(2, hold_out=0.0, feature_groups=(groups, None), feature_costs=(costs, None))
+    weights = model.fit(X, Y).x_weights_ > 0
+    assert sorted(map(tuple, weights.tolist())) == [
+        (False, False, False, False, True, True),
+        (True, True, False, False, False, False),
+    ]

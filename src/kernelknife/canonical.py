@@ -9,8 +9,8 @@ sum. A column cannot make up the target that it has to explain, so that the alte
 collapse.
 
 A pair of columns that go together do so in many functions, which are canonical pairs as well. So
-that a second pair has something else to show, everything is taken out of both tables that the
-smoothers of the earlier pairs explain, not only their scores.
+that a second pair has something else to show, it is made of other columns, as long as there are
+any, and everything is taken out of both tables that the smoothers of the earlier pairs explain.
 """
 
 from functools import partial
@@ -67,8 +67,9 @@ class KnifeCCA(
     Parameters
     ----------
     n_components : int, default=1
-        Number of pairs of scores, each with weights of its own. Later pairs are searched for in
-        what smooth functions of the columns of earlier ones leave.
+        Number of pairs of scores, each with weights of its own. Later pairs are searched for among
+        the columns that earlier ones do not have, in what smooth functions of theirs leave. A table
+        without further columns keeps all of them.
     kernel : str, Kernel or pair of them, default="rbf"
         See :class:`KnifeRegressor`; a pair has one for each table.
     alpha : float or pair of float, default=1.0

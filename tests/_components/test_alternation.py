@@ -95,9 +95,8 @@ def test_a_second_pair_has_columns_and_scores_of_its_own(rng):
     Y[:, 1] = np.sin(2.0 * X[:, 1]) + 0.1 * rng.normal(size=200)
     sides = make_side("X", X, 6.0), make_side("y", Y, 6.0)
     pairs = find_pairs(sides, 2, SILENT)
-    # The columns of the first pair may stay in the second one, at finer functions of them.
-    heaviest = [[int(np.argmax(w)) for w in pair.weights] for pair in pairs]
-    assert sorted(heaviest) == [[0, 0], [1, 1]]
+    selected = [[np.flatnonzero(w).tolist() for w in pair.weights] for pair in pairs]
+    assert sorted(selected) == [[[0], [0]], [[1], [1]]]
     assert min(pair.correlation for pair in pairs) > 0.9
     # The columns of both pairs are independent: twice the standard deviation of such a correlation.
     for first, second in zip(pairs[0].scores, pairs[1].scores, strict=True):

@@ -20,7 +20,7 @@ from kernelknife._components.eigenproblems import (
     seen_columns,
     set_up_table,
 )
-from kernelknife._engine import FitSpec, Model, Setup, build_model, or_empty
+from kernelknife._engine import FitSpec, Model, Setup, build_model, or_empty, set_up
 from kernelknife._engine.data import Rows
 from kernelknife._engine.data.arrays import ArrayRows
 from kernelknife._engine.search import Start, find_weights, scaled_weights
@@ -53,9 +53,6 @@ MOST_HALVINGS = 12  # of an automatic penalty that leaves no column
 FIRST_ROUNDS, GOOD_START = 2, 0.4
 SINGLE_STARTS = 4  # dependences of two columns that are starts of their own
 SAME_CORRELATION = 1e-12
-# Earlier pairs are taken out with this share of alpha. With all of it the second pair was the first
-# one again in 4 of 20 draws (p <= 0.05), and with 0.1 a true second pair went as well.
-LESS_SMOOTH = 0.4
 CHANCE_DRAWS = 19  # permutations of rows that show how large a dependence is by chance
 
 Tables = tuple[ArrayRows, ArrayRows]
@@ -105,6 +102,20 @@ class Side:
     def at_penalty(self, sparsity: float) -> "Side":
         """Return the table with another penalty on its weights."""
         return replace(self, setup=self.setup.with_spec(sparsity=sparsity))
+
+    def without(self, w: np.ndarray) -> "Side":
+        """Return the table without the columns that have a weight, itself where none is left."""
+        data, spec = self.setup.data, self.setup.spec
+        kept = np.flatnonzero(data.column_values(w) == 0)
+        if not len(kept):
+            return self
+        columns = data.columns.restricted(np.flatnonzero(np.isin(data.columns.sources, kept)))
+        groups, costs = (None if v is None else v[kept] for v in (data.groups, data.costs))
+        if groups is not None:
+            groups = np.unique(groups, return_inverse=True)[1]
+        left = replace(data, columns=columns, groups=groups, costs=costs)
+        setup = set_up(spec, left)
+        return replace(self, setup=setup, seen=seen_columns(setup), functions=expand_columns(setup))
 
     def features(self, w: np.ndarray) -> np.ndarray:
         """Return the features of the weighted kernel, centered."""
@@ -290,14 +301,6 @@ class Alternation:
             found = self._features[i] = self.sides[i].features(self.weights[i])
         return found
 
-    def _finest_features(self, i: int) -> np.ndarray:
-        """Return the features of a table's columns with a weight, all of them at the largest one.
-
-        A later pair may have larger weights than this one, at which a kernel sees finer functions:
-        what is taken out at the smaller weights leaves these.
-        """
-        return self.sides[i].features((self.weights[i] > 0).astype(float))
-
     def leading_scores(self, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the k leading pairs of scores at the weights, in what earlier pairs leave."""
         alphas = self.sides[0].alpha, self.sides[1].alpha
@@ -348,7 +351,7 @@ class Alternation:
                 x_side.setup.data.user_values(x_weights),
                 y_side.setup.data.user_values(y_weights),
             ),
-            features=(self._finest_features(0), self._finest_features(1)),
+            features=(self.features(0), self.features(1)),
             sparsities=(self.sparsities[0], self.sparsities[1]),
             models=(x_model, y_model),
             scores=(x_scores, y_scores),
@@ -357,7 +360,10 @@ class Alternation:
 
 
 def find_pairs(sides: Sides, k: int, progress: Progress) -> list[Pair]:
-    """Find the weights of k pairs, one after the other, and the pairs at these weights."""
+    """Find the weights of k pairs, one after the other, and the pairs at these weights.
+
+    A column of one pair is in no later one, as long as its table has others.
+    """
     pairs: list[Pair] = []
     for _ in range(k):
         with progress.subtask("component"):
@@ -370,6 +376,8 @@ def find_pairs(sides: Sides, k: int, progress: Progress) -> list[Pair]:
                         "or leave sparsity='auto'."
                     )
             pairs.append(found.leading_pair())
+            left, right = sides
+            sides = left.without(found.weights[0]), right.without(found.weights[1])
     return pairs
 
 
@@ -397,7 +405,7 @@ def _without(A: np.ndarray, earlier: list[np.ndarray], alpha: float) -> np.ndarr
     for features in earlier:
         # The columns may be there for some of the rows only.
         rows = np.linspace(0, len(features) - 1, len(A)).astype(int)
-        P = _half_smoother(features[rows], LESS_SMOOTH * alpha)
+        P = _half_smoother(features[rows], alpha)
         A = A - P @ (P.T @ A)
     return A
 
