@@ -279,3 +279,13 @@ REGRESSION_LOSSES = sorted(name for name, loss in LOSSES.items() if loss.task ==
 def test_no_loss_of_the_package_is_refused_for_its_targets(name, rng):
     X = rng.normal(size=(40, 2))
     KnifeRegressor(loss=name).fit(X, np.round(3.0 * np.abs(X[:, 0])) + 1.0)
+
+
+@pytest.mark.parametrize("unit", [2.0**400, 2.0**-400])
+def test_standard_errors_have_the_unit_of_the_target(unit, data):
+    """The square of an error of 1e120 is none: standard errors were infinite, or zero."""
+    X, y = data
+    options = {"kernel": "linear", "alphas": 1.0, "sparsities": 4, "cv": 3, "scoring": None}
+    plain, scaled = (KnifeRegressorCV(**options).fit(X, y * u).cv_results_ for u in (1.0, unit))
+    for name in ("mean_test_score", "standard_error", "std_test_score"):
+        assert_allclose(scaled[name], plain[name] * unit**2, rtol=1e-9)

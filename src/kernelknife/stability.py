@@ -75,8 +75,10 @@ class KnifeStability(ErrorRateSelector):
         Share of the half-samples that vote for a column. Columns of a group or cluster share
         theirs.
     q_values_ : ndarray of shape (n_features,)
-        Expected share of false features among those with at least this column's votes, by
-        integrated path stability selection over all numbers of votes; 1 for constant columns.
+        Estimated share of false features among those with at least this column's votes, by
+        integrated path stability selection over all numbers of votes, doubled; at least half the
+        share of the half-samples that do not vote for the column, and 1 for constant columns. The
+        guide states what they claim.
     expected_false_ : ndarray of shape (n_features,)
         Expected number of false features among them.
     error_bound_ : float
@@ -316,7 +318,7 @@ class KnifeStability(ErrorRateSelector):
             for name in ASSUMPTIONS
         }
         self.error_bound_ = self.error_bounds_[self.assumption]
-        expected_false, q_values = integrated_q_values(ranks)
+        expected_false, q_values = integrated_q_values(ranks, votes)
         self.selection_probabilities_ = self._per_column(self.vote_shares(votes), 0.0)
         self.expected_false_ = self._per_column(expected_false, float(p))
         self.q_values_ = self._per_column(q_values, 1.0)

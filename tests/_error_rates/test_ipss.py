@@ -30,7 +30,7 @@ def test_features_of_every_half_stand_out_and_noise_does_not(rng):
     for i in range(100):
         ranks[i, :4] = rng.permutation(4) + 1
         ranks[i, 4:] = rng.permutation(p - 4) + 5
-    expected_false, q_values = integrated_q_values(ranks)
+    expected_false, q_values = integrated_q_values(ranks, 10)
     assert (q_values[:4] < 0.05).all()
     assert (q_values[4:] > 0.5).all()
     assert (expected_false[:4] < 0.2).all()
@@ -40,11 +40,22 @@ def test_features_of_every_half_stand_out_and_noise_does_not(rng):
 def test_q_values_follow_from_the_expected_false_ones(rng):
     ranks = random_ranks(rng, 20, 12)
     ranks[:, 0] = 1
-    expected_false, q_values = integrated_q_values(ranks)
+    expected_false, q_values = integrated_q_values(ranks, 3)
     for j in range(12):
         at_least = [t for t in expected_false if t >= expected_false[j]]
         share = min(2.0 * t / (expected_false <= t).sum() for t in at_least)
-        assert_allclose(q_values[j], min(max(share, expected_false[j] / 2.0), 1.0))
+        rejected = np.mean(ranks[:, j] > 3)
+        assert_allclose(q_values[j], min(max(share, expected_false[j] / 2.0, rejected / 2.0), 1.0))
+
+
+def test_what_half_of_the_half_samples_reject_has_no_small_q_value(rng):
+    """The first one is among the last 30 of 2,000 everywhere, which alone would say much."""
+    ranks = random_ranks(rng, 100, 2000)
+    ranks[:, 0], ranks[:, 1] = np.where(np.arange(100) < 50, 8, 30), 1
+    expected_false, q_values = integrated_q_values(ranks, 10)
+    assert expected_false[0] < 0.2
+    assert q_values[0] >= 0.25
+    assert q_values[1] < 0.1
 
 
 def test_sure_features_do_not_lend_their_evidence_to_a_weak_one(rng):
@@ -58,7 +69,7 @@ def test_sure_features_do_not_lend_their_evidence_to_a_weak_one(rng):
         if i % 20 >= 11:  # the weak feature changes places with one of no use
             other = int(rng.integers(9, p))
             ranks[i, [8, other]] = ranks[i, [other, 8]]
-    q_values = integrated_q_values(ranks)[1]
+    q_values = integrated_q_values(ranks, 20)[1]
     assert (q_values[:8] < 0.05).all()
     assert q_values[8] > 0.1
 
@@ -66,4 +77,5 @@ def test_sure_features_do_not_lend_their_evidence_to_a_weak_one(rng):
 def test_a_permutation_of_features_permutes_the_answer(rng):
     ranks, order = random_ranks(rng, 20, 15), rng.permutation(15)
     ranks[:10, 3] = 1
-    assert_allclose(integrated_q_values(ranks)[1][order], integrated_q_values(ranks[:, order])[1])
+    q_values = integrated_q_values(ranks, 4)[1]
+    assert_allclose(q_values[order], integrated_q_values(ranks[:, order], 4)[1])

@@ -17,6 +17,7 @@ from kernelknife._utils.arrays import (
     namespace,
     nonnegative,
     solve_factored,
+    spread,
     to_host,
 )
 
@@ -73,3 +74,11 @@ def test_a_factorization_reads_the_lower_triangle(library, rng):
 def test_an_indefinite_matrix_is_an_error():
     with pytest.raises(LinAlgError):
         factorize_lower(-np.eye(3), 0.0)
+
+
+@pytest.mark.parametrize("unit", [1.0, 2.0**600, 2.0**-600])
+def test_a_spread_has_the_unit_of_its_values(unit, rng):
+    values = rng.normal(size=(7, 3))
+    assert_array_equal(spread(unit * values), unit * values.std(axis=0, ddof=1))
+    assert_array_equal(spread(np.zeros((4, 2))), np.zeros(2))
+    assert np.isnan(spread(np.array([1.0, np.nan])))

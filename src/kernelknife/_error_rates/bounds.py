@@ -57,9 +57,10 @@ CUTOFF = 0.05
 # features was up to 0.46 at a nominal 0.2, and at most 0.06 (standard error 0.04) with twice the
 # bound. And many true features must not lend their evidence to a weak one: beyond so many, further
 # ones do not lower its share. Both numbers were selected, with ten other rules, on the same 80
-# draws that these shares come from, and cost power: on sums of bumps 0.8 became 0.5, on a pair 0.7
-# became 0.3. benchmarks/q_values.py judges them on other draws.
+# draws that these shares come from, and cost power; benchmarks/q_values.py judges them on others.
 CAUTION, MOST_LENT = 2.0, 2
+# A q-value is at least this share of the half-samples that do not vote for the feature.
+REJECTED = 0.5
 MOST_COUNTS = 60  # numbers of features kept, evenly spread over their logarithm
 
 
@@ -220,13 +221,15 @@ def _shift_of_mean(center: float, k: int, s: float) -> float:
     return float(brentq(excess, SMALLEST_SHIFT, LARGEST_SHIFT, xtol=1e-14, rtol=1e-12))
 
 
-def integrated_q_values(ranks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def integrated_q_values(ranks: np.ndarray, n_votes: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the expected number and the expected share of false features at every feature's score.
 
     Parameters
     ----------
     ranks : ndarray of int of shape (2 * n_pairs, p)
         Rank of every feature on every half-sample, 1 for the last to leave the path.
+    n_votes : int
+        Features that a half-sample votes for.
 
     Returns
     -------
@@ -234,7 +237,8 @@ def integrated_q_values(ranks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         Bound on the expected number of false features among those with at least this score.
     q_values : ndarray of shape (p,)
         Smallest share of false features among selections with the feature, by twice that bound, but
-        at least half the bound on their number.
+        at least half the bound on their number, and half the share of the half-samples that do not
+        vote for the feature.
     """
     n_pairs, p = len(ranks) // 2, ranks.shape[1]
     counts, measure, integral = integration_grid(p, n_pairs)
@@ -250,6 +254,7 @@ def integrated_q_values(ranks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     shares = np.minimum.accumulate((ordered / selected)[::-1])[::-1]
     q_values = np.empty(p)
     q_values[order] = np.maximum(shares, expected_false[order] / MOST_LENT)
+    q_values = np.maximum(q_values, REJECTED * (ranks > n_votes).mean(axis=0))
     return expected_false, np.minimum(q_values, 1.0)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from kernelknife._tuning.candidates import EQUAL, Candidate, CandidatePath
 from kernelknife._tuning.folds import FoldScores
+from kernelknife._utils.arrays import spread
 from kernelknife._utils.messages import warn
 
 __all__ = ["ScoreTable", "Selected", "nested_scores", "select_candidates", "settle_penalty"]
@@ -125,7 +126,7 @@ class ScoreTable:
         n_folds = len(self.scores)
         if n_folds < 2:
             return np.full(self.scores.shape[1], np.nan)
-        return np.asarray(self.scores.std(axis=0, ddof=1) / np.sqrt(n_folds))
+        return np.asarray(spread(self.scores) / np.sqrt(n_folds))
 
     def choose(self, slack: float) -> "Selected":
         """Return the candidate with the fewest features among those about as good as the best.
@@ -168,7 +169,7 @@ class ScoreTable:
         if len(self.scores) < 2 or not keeps_all.any() or not np.isfinite(fewer).any():
             return np.zeros(len(mean), dtype=bool)
         gains = self.scores - self.scores[:, [int(np.argmax(fewer))]]
-        error = gains.std(axis=0, ddof=1) / np.sqrt(len(gains))
+        error = spread(gains) / np.sqrt(len(gains))
         return np.asarray(keeps_all & ~(gains.mean(axis=0) > error))
 
     def as_results(self) -> dict[str, np.ndarray]:
@@ -188,7 +189,7 @@ class ScoreTable:
             mine = np.flatnonzero(self.n_seen == n_folds)
             seen = self.restricted(range(n_folds), mine)
             results["mean_test_score"][mine] = seen.scores.mean(axis=0)
-            results["std_test_score"][mine] = seen.scores.std(axis=0)
+            results["std_test_score"][mine] = spread(seen.scores, ddof=0)
             results["standard_error"][mine] = seen.standard_error
             results["mean_n_features"][mine] = seen.n_features.mean(axis=0)
             results["n_distinct_features"][mine] = seen.n_distinct_features

@@ -26,6 +26,7 @@ from kernelknife._tuning.candidates import (
 )
 from kernelknife._tuning.folds import FoldScores, SearchData, coarse, exact, score_paths
 from kernelknife._tuning.splits import draw_rows
+from kernelknife._utils.arrays import spread
 from kernelknife._utils.progress import SILENT, Progress
 from kernelknife.kernels import RBF
 
@@ -391,7 +392,7 @@ class Halving:
             for j in (i, other)
         )
         gains = first - second
-        error = gains.std(ddof=1) / math.sqrt(len(gains)) if len(gains) > 1 else math.nan
+        error = spread(gains) / math.sqrt(len(gains)) if len(gains) > 1 else math.nan
         return float(gains.mean()), error
 
     # -- scores -----------------------------------------------------------------------

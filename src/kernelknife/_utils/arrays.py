@@ -26,6 +26,7 @@ __all__ = [
     "namespace",
     "nonnegative",
     "solve_factored",
+    "spread",
     "take_columns",
     "to_host",
 ]
@@ -150,3 +151,13 @@ def solve_factored(factor: Factored, B: Array) -> Array:
     if isinstance(factor, tuple):
         return cho_solve(factor, B, check_finite=False)
     return namespace(B).linalg.solve(factor, B)
+
+
+def spread(values: np.ndarray, ddof: int = 1) -> Any:
+    """Return the standard deviation along the first axis, of however large or small values.
+
+    Squares of 1e200 overflow, and those of 1e-200 are zero. A power of two changes no digit.
+    """
+    largest = np.abs(values).max(initial=0.0)
+    unit = 2.0 ** np.frexp(largest)[1] if 0.0 < largest < np.inf else 1.0
+    return unit * (values / unit).std(axis=0, ddof=ddof)

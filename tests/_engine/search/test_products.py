@@ -154,6 +154,20 @@ def test_a_pair_of_intensities_is_found_in_few_rows():
     assert found(np.exp(L + 6.0), np.sign(L[:, 10] * L[:, 20])) == [10, 20]
 
 
+def test_the_pair_of_a_table_of_genes_is_found_beside_genes_that_shift():
+    """72 x 7,132 intensities; in raw values, or without the search, the pair is nowhere."""
+    rng = np.random.default_rng([35, 3])
+    y = rng.permutation(np.repeat([-1.0, 1.0], [25, 47]))
+    L, sign = rng.normal(size=(72, 7132)), rng.choice([-1.0, 1.0], 72)
+    L[:, :4] += np.array([1.0, 0.7, 0.7, 0.6]) * y[:, None]
+    L[:, 4] = sign + 0.3 * rng.normal(size=72)
+    L[:, 5] = sign * y + 0.3 * rng.normal(size=72)
+    path = knife_path(np.exp(1.5 * L + 6.0), y, kernel="anova", sparsities=15)
+    assert path.searched_products == {2: 72, 3: 0}
+    assert sorted(path.ranking.argsort()[:2]) == [4, 5]
+    assert (path.ranking[:4] <= 72).any()
+
+
 def test_no_pair_is_found_in_noise():
     hits = 0
     for seed in range(40):

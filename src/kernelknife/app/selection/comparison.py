@@ -33,6 +33,7 @@ from kernelknife._tuning.choose import ScoreTable, nested_scores
 from kernelknife._tuning.halving import plan_search
 from kernelknife._tuning.probabilities import learn_probabilities, scores_of_folds
 from kernelknife._tuning.splits import rows_of_splits
+from kernelknife._utils.arrays import spread
 from kernelknife._utils.threads import limited_blas
 from kernelknife.app.options import SearchOptions
 from kernelknife.app.selection.quality import partial_error
@@ -230,7 +231,7 @@ def mean_score(errors: np.ndarray) -> Score:
     ----------
     errors : ndarray of shape (n_folds,)
     """
-    return Score(float(errors.mean()), float(errors.std(ddof=1) / np.sqrt(len(errors))))
+    return Score(float(errors.mean()), float(spread(errors) / np.sqrt(len(errors))))
 
 
 def advantage_over(baseline_errors: np.ndarray, errors: np.ndarray, splits) -> Score:
@@ -258,8 +259,8 @@ def advantage_over(baseline_errors: np.ndarray, errors: np.ndarray, splits) -> S
     ratio = float(errors.mean()) / scale
     beyond = errors - ratio * baseline_errors
     test_to_train = np.mean([len(test) / len(train) for train, test in splits])
-    spread = float(beyond.std(ddof=1) * np.sqrt(1.0 / len(beyond) + test_to_train))
-    return Score(1.0 - ratio, spread / scale)
+    error = float(spread(beyond) * np.sqrt(1.0 / len(beyond) + test_to_train))
+    return Score(1.0 - ratio, error / scale)
 
 
 def add_probabilities(model, models, splits, X, y) -> None:
