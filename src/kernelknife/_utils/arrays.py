@@ -103,6 +103,8 @@ def nonnegative(x: Array) -> Array:
 def gram(A: Array) -> Array:
     """Return ``A' A`` with its lower triangle filled, at half the cost of a product."""
     if isinstance(A, np.ndarray):
+        if A.flags.f_contiguous:
+            return dsyrk(1.0, A, trans=1, lower=1)
         # The transpose of a C-ordered matrix is in the order of BLAS, without a copy.
         return dsyrk(1.0, np.ascontiguousarray(A).T, lower=1)
     return _gram_by_halves(namespace(A), A)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +21,8 @@ from kernelknife._engine.objective.coefficients import (
     solve_columns,
 )
 from kernelknife._engine.objective.corner import INACCURATE_GAP, refit_corner, relative_gap
-from kernelknife._engine.objective.factors import DenseMatrix, KernelMatrix, ProductMatrix, is_thin
+from kernelknife._engine.objective.evaluated import Evaluated, FullKernel, Index, LowRankKernel
+from kernelknife._engine.objective.factors import KernelMatrix, ProductMatrix, is_thin
 from kernelknife._engine.objective.features import Chain, Features, Subset
 from kernelknife.kernels import Kernel
 from kernelknife.kernels.forms import DotForm
@@ -29,14 +30,15 @@ from kernelknife.losses import Loss, Risk
 
 __all__ = ["ExactProblem", "ExactState"]
 
-Index: TypeAlias = np.ndarray | slice  # of some rows or columns, or of all
-
 # Most weights for which the exact Hessian is computed. It costs (n q)**2 steps for q weights,
 # about as much as a solve. The limit must not depend on the number of rows, or a row of weight 2
 # would not be the same as two rows.
 HESSIAN_WEIGHTS = 32
 # The same for weights of several columns each, whose Hessian is made of a matrix per weight.
 HESSIAN_GROUPS = 12
+# Largest share by which a kernel matrix of low rank may raise the objective; as a rule the share is
+# smaller by a factor of the number of rows.
+SURE = 1e-6
 # Least curvature, as a share of the loss's bound, that is assumed to predict how a score moves.
 LEAST_CURVATURE = 1e-3
 
@@ -48,9 +50,7 @@ class ExactState(State):
     inner: ExactFit
     subset: Subset  # the features with weight
     X: np.ndarray  # their columns
-    S: np.ndarray | None  # the kernel's form and the kernel matrix, where derivatives need them
-    K: np.ndarray | None
-    matrix: KernelMatrix  # what the coefficients are solved with
+    kernel: Evaluated
 
     @property
     def warm(self) -> np.ndarray:
@@ -270,20 +270,19 @@ class ExactProblem(Problem):
         """Minimize over the coefficients at the weights ``w``, from scores nearby."""
         subset, X = self._nonzero(w)
         v = subset.form_weights(w)
-        S = K = None
-        matrix: KernelMatrix
         product = self.convex and self.kernel.identity and self.kernel.form == "dot"
+        evaluated: Evaluated | None = None
         if product and is_thin(*X.shape):
-            matrix = ProductMatrix(DotForm.root(X, v))
-        else:
-            S, K = self.kernel.evaluate(X, X, v)
-            matrix = DenseMatrix(K)
-        inner = self._fit(matrix, tol, scores=warm)
-        return ExactState(w, inner, subset, X, S, K, matrix)
+            evaluated = FullKernel(self.kernel, X, None, None, ProductMatrix(DotForm.root(X, v)))
+        elif self._enough > 0.0 and X.dtype == float:
+            evaluated = LowRankKernel.find(self.kernel, X, v, self._enough)
+        evaluated = evaluated or FullKernel.of(self.kernel, X, v)
+        inner = self._fit(evaluated.matrix, tol, scores=warm)
+        return ExactState(w, inner, subset, X, evaluated)
 
     def polish(self, state: ExactState, tol: float) -> ExactState:
         """Go on minimizing over the coefficients of a state; its value never rises."""
-        inner = self._fit(state.matrix, tol, start=state.inner)
+        inner = self._fit(state.kernel.matrix, tol, start=state.inner)
         if inner.value > state.inner.value:
             inner = replace(state.inner, factorizations=inner.factorizations)
         return replace(state, inner=inner)
@@ -313,6 +312,20 @@ class ExactProblem(Problem):
         if self.fit_intercept:
             return inner
         return replace(inner, b=np.vstack([inner.b, np.zeros((1, self.n_outputs))]))
+
+    @cached_property
+    def _enough(self) -> float:
+        """Trace of the kernel matrix that a low rank may leave out, 0 where there is none.
+
+        Derivatives with pivots are right in the columns with weight alone, and a bound of the
+        objective needs one of the curvature.
+        """
+        bound = float(self.risk.bound)
+        if not self.absorbing or self.kernel.indefinite or not 0.0 < bound < np.inf:
+            return 0.0
+        if self.risk.coupled:
+            return 0.0
+        return SURE * 2.0 * self.alpha / (bound * float(self.sample_weight.max()))
 
     @cached_property
     def _constants(self) -> np.ndarray | None:
@@ -352,7 +365,7 @@ class ExactProblem(Problem):
         """
         subset, X = self._differentiable(state)
         C = state.inner.C
-        in_v = self.kernel.gradient(X, X, state.S, state.K, C, C)
+        in_v = state.kernel.gradient(C, X)
         full = np.zeros(self.n_weights)
         full[subset.active] = -self.alpha * subset.chain(state.w)(in_v)
         return full
@@ -361,7 +374,7 @@ class ExactProblem(Problem):
         """Return ``alpha tr(C' (dK/dv_j) C)``, the sum over the columns of each feature."""
         subset, X = self._everything
         # Columns without weight do not change the kernel matrix.
-        in_v = self.kernel.gradient(X, X, state.S, state.K, state.inner.C, state.inner.C)
+        in_v = state.kernel.gradient(state.inner.C, X)
         return np.asarray(self.alpha * Chain(None, subset.first)(in_v))
 
     def jacobian(
@@ -373,18 +386,11 @@ class ExactProblem(Problem):
     ) -> np.ndarray:
         """Return the derivative of ``(K_w c)[rows]`` in the weights that have one.
 
-        Only the rows of ``c`` that are not zero enter: the support vectors. ``chosen`` limits
-        the weights.
+        ``chosen`` limits the weights.
         """
         subset, columns = self._differentiable(state) if chosen is None else chosen
         c = state.inner.C[:, output]
-        used: Index = slice(None)
-        if np.count_nonzero(c) < len(c):
-            used = c.nonzero()[0]
-        S = K = None
-        if not self.kernel.identity:
-            S, K = _part(state.S, rows, used), _part(state.K, rows, used)
-        in_v = self.kernel.jacobian(columns[rows], columns[used], S, K, c[used])
+        in_v = state.kernel.jacobian(c, rows, columns)
         J: np.ndarray = subset.chain(state.w)(in_v)
         return J
 
@@ -430,18 +436,7 @@ class ExactProblem(Problem):
     def _exact_hessian(self, state: ExactState, gradient: np.ndarray, V: np.ndarray) -> np.ndarray:
         """Add to ``V'V`` what Gauss-Newton leaves out, ``-alpha tr(C' (d2K / dw2) C)``."""
         w = state.w[state.subset.active]
-        C = state.inner.C
-        X, S, K = state.X, state.S, state.K
-        if np.count_nonzero(C) < C.size and not C.any(axis=1).all():
-            used = np.flatnonzero(C.any(axis=1))
-            X, C = X[used], C[used]
-            S, K = _part(S, used, used), _part(K, used, used)
-        first = state.subset.first
-        H: np.ndarray
-        if first is None:
-            H = self.kernel.hessian(X, X, S, K, C, C)
-        else:
-            H = self.kernel.grouped_hessian(X, X, S, K, C, C, first)
+        H = state.kernel.hessian(state.inner.C, state.subset.first)
         H *= -4.0 * self.alpha * np.multiply.outer(w, w)
         H += V.T @ V
         H.flat[:: len(H) + 1] += gradient / w
@@ -465,12 +460,3 @@ class ExactProblem(Problem):
             h = np.maximum(curvature[rows, q], least[rows])
             F[rows, q] -= 2.0 * self.alpha * dc / h
         return F
-
-
-def _part(matrix: np.ndarray | None, rows: Index, columns: Index) -> np.ndarray | None:
-    """Return some rows and columns of a matrix, None of None."""
-    if matrix is None or (isinstance(rows, slice) and isinstance(columns, slice)):
-        return matrix
-    # One after the other, which is three times as fast as both at once.
-    part: np.ndarray = matrix[rows][:, columns]
-    return part

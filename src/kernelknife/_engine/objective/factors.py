@@ -4,9 +4,10 @@ A factorization is some ``M = L L'`` that is used only through ``L^-1`` and ``L^
 takes the cube of the rows. A kernel matrix that is a product of few columns, ``K = P P'``, needs
 none of it: with ``S = D^-1/2 P``,
 
-    M = D^1/2 (I + S S') D^1/2,      (I + S S')^-1/2 = I - S G S',
+    M = D^1/2 (I + S S') D^1/2,      I + S S' = A A',      A^-1 = I - S G S',
 
-and ``G`` follows from the eigenvalues of the small matrix ``S'S``.
+where ``A = I + S (I + N)^-1 S'`` and ``G = (N + N N')^-1`` follow from Cholesky's factorization
+``N N' = I + S'S`` of a small matrix.
 """
 
 from abc import ABC, abstractmethod
@@ -15,7 +16,9 @@ from functools import cached_property
 
 import numpy as np
 from scipy.linalg.blas import dtrsm
-from scipy.linalg.lapack import dpotrf, dtrtrs
+from scipy.linalg.lapack import dpotrf, dtrtri, dtrtrs
+
+from kernelknife._utils.arrays import gram
 
 __all__ = [
     "CholeskyFactor",
@@ -28,9 +31,8 @@ __all__ = [
     "is_thin",
 ]
 
-# A product of columns pays from this number of rows on, with at most this share of columns: the
-# eigenvalues of a matrix take as long as Cholesky's factorization of one with three times the rows.
-THIN_ROWS, THIN_SHARE = 300, 0.125
+# A product of columns pays from this number of rows on, with at most this share of columns.
+THIN_ROWS, THIN_SHARE = 300, 0.35
 DEPENDENT = 1e-10  # share of the largest singular value of the unpenalized columns that is rounding
 
 
@@ -225,6 +227,7 @@ class ThinFactor(Factor):
     ----------
     scale : ndarray of shape (m,)
         ``D^-1/2``.
+        With ``L = D^1/2 A``.
     S : ndarray of shape (m, r)
     G : ndarray of shape (r, r)
     """
@@ -240,27 +243,23 @@ class ThinFactor(Factor):
         """Return it for the columns ``P`` of the curved rows and the diagonal ``shift``."""
         scale = 1.0 / np.sqrt(shift)
         S = P * scale[:, None]
-        # Divide and conquer, as with SciPy's driver "evd", which SciPy 1.13 refuses for one column.
-        squares, axes = np.linalg.eigh(S.T @ S)
-        squares = np.maximum(squares, 0.0)
-        # (1 - (1 + q)^-1/2) / q, without the difference of near equals that a small q makes.
-        root = np.sqrt(1.0 + squares)
-        G = (axes / (root * (1.0 + root))) @ axes.T
-        return cls(rows, unpenalized, scale, S, G)
+        N = gram(S)
+        N.flat[:: len(N) + 1] += 1.0
+        N = dpotrf(N, lower=1, overwrite_a=1, clean=1)[0]
+        inverse = dtrtri(N, lower=1)[0]
+        N.flat[:: len(N) + 1] += 1.0
+        return cls(rows, unpenalized, scale, S, dtrtrs(N, inverse, lower=1, trans=1)[0])
 
     def down(self, z: np.ndarray) -> np.ndarray:
         """Return ``L^-1 z``."""
-        return self._turned((self.scale * z.T).T)
+        z = (self.scale * z.T).T
+        z -= self.S @ (self.G @ (self.S.T @ z))
+        return z
 
     def up(self, z: np.ndarray) -> np.ndarray:
         """Return ``L^-T z``."""
-        solution: np.ndarray = (self.scale * self._turned(z).T).T
+        solution: np.ndarray = (self.scale * (z - self.S @ (self.G.T @ (self.S.T @ z))).T).T
         return solution
-
-    def _turned(self, z: np.ndarray) -> np.ndarray:
-        """Return ``(I + S S')^-1/2 z``."""
-        turned: np.ndarray = z - self.S @ (self.G @ (self.S.T @ z))
-        return turned
 
 
 def _cholesky(K: KernelMatrix, rows: np.ndarray, shift: np.ndarray) -> np.ndarray:
