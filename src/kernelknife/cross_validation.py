@@ -56,7 +56,9 @@ class KnifeRegressorCV(IntervalPrediction, RegressorMixin, BaseKnifeCV):
     include_all : bool, default=True
         Whether the model of all features with equal weights is compared too. Models that keep
         all features, with these or other weights, are then chosen only where they beat the best
-        selection by more than one standard error of the difference over the folds.
+        selection by more than one standard error of the difference over the folds. With three
+        classes or more and fewer than 15 rows per class the best of many selections is chance: there
+        what other folds select is compared, and half of a standard error decides either way.
     rule : {"min", "1se", "calibrated"}, default="min"
         The best mean score, or the fewest features within one standard error of it. Scores within
         a quarter of a standard error of the best count as equally good, and the fewest features
@@ -70,10 +72,11 @@ class KnifeRegressorCV(IntervalPrediction, RegressorMixin, BaseKnifeCV):
         of a loss with a score of its own that score, such as the mean deviance of counts.
     cv : int, splitter or iterable, default=None
         None is five folds of shuffled rows, stratified for classes; below 200 rows, where one
-        split into folds is mostly chance, twice five; and as many as the rarest class has rows
-        where these are fewer than five. A class of a single row, or with fewer rows than a number
-        of folds that is given, cannot be judged: all folds train on its rows. With ``groups``,
-        None and a number keep them together.
+        split into folds is mostly chance, twice five. Where the rarer of two classes has fewer
+        than five rows, as many folds as these; the rows of three classes or more are dealt to five
+        all the same (not with a ``scoring``, which may need every class in every fold). A class of
+        a single row, or with fewer rows than a number of folds that is given, cannot be judged: all
+        folds train on its rows. With ``groups``, None and a number keep them together.
     nested : {"others", "full"}, default="others"
         What ``nested_scores_`` are. "others" scores in every fold what the other folds select,
         which costs nothing; they have trained on that fold's rows, so that a little optimism is

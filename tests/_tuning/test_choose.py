@@ -1,5 +1,7 @@
 """What each rule selects from a table of scores, and what an unbiased estimate makes of it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -11,6 +13,7 @@ from kernelknife._tuning.choose import (
     SLACK,
     ScoreTable,
     Selected,
+    folds_that_judge,
     nested_scores,
     select_candidates,
     settle_penalty,
@@ -153,6 +156,25 @@ def test_all_features_are_taken_only_where_they_are_clearly_better():
         table = table_of(scores, [2, 8], paths=paths)
         assert select_candidates(table)["min"].candidate.weighting == selected
     assert_allclose(nested_scores(table, THREE_FOLDS, "min"), [1.3, 1.2, 1.25])
+
+
+def test_with_few_rows_all_features_are_compared_with_what_other_folds_select():
+    """Each of five candidates is perfect in a fold of its own: their best mean is chance."""
+    paths = [path_of("rbf", range(5), ("penalized", "equal"))]
+    everything = np.array([0.55, 0.5, 0.6, 0.5, 0.55])
+    chance = np.where(np.eye(5) > 0, 1.0, 0.4) + np.array([0.07, 0.0, 0.0, 0.0, 0.0])
+    scores = [np.column_stack([chance, everything]).tolist()]
+    table = table_of(scores, [1, 2, 3, 4, 5, 8], paths=paths)
+    splits = [(np.delete(np.arange(10), [i, i + 5]), np.array([i, i + 5])) for i in range(5)]
+    assert select_candidates(table)["min"].candidate.weighting == "penalized"
+    judges = folds_that_judge(splits)
+    assert_array_equal(judges, ~np.eye(5, dtype=bool))
+    few = replace(table, judges=judges)
+    assert select_candidates(few)["min"].candidate.weighting == "equal"
+    # A selection that is better in every fold stays.
+    steady = [np.column_stack([chance[:, :4], everything + 0.1, everything]).tolist()]
+    few = replace(table_of(steady, [1, 2, 3, 4, 5, 8], paths=paths), judges=judges)
+    assert select_candidates(few)["min"].candidate.weighting == "penalized"
 
 
 def test_the_rule_looks_at_the_given_folds_alone():

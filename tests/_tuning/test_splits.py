@@ -32,6 +32,25 @@ def test_a_rare_class_makes_fewer_folds():
     check_splits(splits, target, np.ones(43), None)
 
 
+def test_rows_of_several_rare_classes_are_dealt_to_the_folds():
+    target = np.repeat(["a", "b", "c", "d"], [2, 9, 3, 20])
+    codes = np.unique(target, return_inverse=True)[1]
+    rows = np.zeros((34, 1))
+    splits = list(make_splitter(None, codes, True, None, 3).split(rows, codes))
+    assert len(splits) == 10
+    check_splits(splits, codes, np.ones(34), None)
+    for repeat in (splits[:5], splits[5:]):
+        assert_array_equal(np.sort(np.concatenate([test for _, test in repeat])), np.arange(34))
+        assert {len(test) for _, test in repeat} == {6, 7}
+        for label in range(4):
+            counts = [np.count_nonzero(codes[test] == label) for _, test in repeat]
+            assert max(counts) - min(counts) <= 1
+    assert any((a != b).any() for (_, a), (_, b) in zip(splits[:4], splits[5:], strict=False))
+    # Some scorings, such as those of probabilities, need every class in every fold.
+    whole = make_splitter(None, codes, True, None, 3, needs_all_classes=True).split(rows, codes)
+    assert all(set(codes[test]) == set(range(4)) for _, test in whole)
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -24,9 +24,11 @@ __all__ = [
     "FOLDS",
     "affordable_folds",
     "component_centers",
+    "deals_classes",
     "default_loss",
     "final_centers",
     "fit_centers",
+    "has_few_rows",
     "infer_task",
     "needs_exact",
     "planned_folds",
@@ -245,12 +247,16 @@ class FoldPolicy:
         Below this number of rows one split into folds is mostly chance, and it is repeated.
     fewest_of_a_class : int
         Rows of a rare class that a random subset of the rows takes: two for every fold.
+    few_per_class : int
+        Rows per class, of three classes or more, below which the best of many candidates is mostly
+        chance: half a dozen rows that are classified otherwise decide.
     """
 
     n_folds: int = 5
     few_rows: int = 200
     repeats: int = 2
     fewest_of_a_class: int = 10
+    few_per_class: int = 15
 
 
 FOLDS = FoldPolicy()
@@ -287,6 +293,21 @@ def affordable_folds(codes: np.ndarray, n_folds: int) -> int | None:
     counts = np.bincount(codes)
     rarest = int(np.delete(counts, unjudged_classes(codes, None)).min())
     return rarest if 2 <= rarest < n_folds else None
+
+
+def deals_classes(codes: np.ndarray) -> bool:
+    """Whether classes with fewer rows than folds are dealt to these, one row to a fold.
+
+    With several classes a fold can do without one of them. Of two, both have to be in every fold.
+    """
+    judged = np.delete(np.bincount(codes), unjudged_classes(codes, None))
+    return len(judged) > 2 and 2 <= judged.min() < FOLDS.n_folds
+
+
+def has_few_rows(codes: np.ndarray | None) -> bool:
+    """Whether there are several classes of so few rows that folds hardly tell candidates apart."""
+    n_classes = 0 if codes is None else len(np.unique(codes))
+    return codes is not None and n_classes > 2 and len(codes) < FOLDS.few_per_class * n_classes
 
 
 def unjudged_classes(codes: np.ndarray, cv: Any) -> np.ndarray:

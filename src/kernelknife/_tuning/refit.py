@@ -12,7 +12,7 @@ from joblib import Parallel, delayed
 
 from kernelknife._engine import FitResult, FitSpec, Setup, finish, fit, follow, set_up
 from kernelknife._engine.data import TrainingData
-from kernelknife._engine.policy import final_centers, needs_exact, rows_to_search
+from kernelknife._engine.policy import final_centers, has_few_rows, needs_exact, rows_to_search
 from kernelknife._engine.search import Start, Trace, equal_weights, refit_without_penalty
 from kernelknife._engine.solvers import Solution
 from kernelknife._engine.spec import STARTS
@@ -30,6 +30,7 @@ from kernelknife._tuning.candidates import (
 from kernelknife._tuning.choose import (
     ScoreTable,
     Selected,
+    folds_that_judge,
     nested_scores,
     select_candidates,
     settle_penalty,
@@ -174,6 +175,8 @@ def _search_candidates(
     """Return a search in which folds compare the candidates, its rows numbered within it."""
     halving.run(splits, progress)
     table = ScoreTable.gathered(halving.paths, halving.scores, len(splits), halving.finalists)
+    if has_few_rows(halving.codes):
+        table = replace(table, judges=folds_that_judge(splits))
     selected = select_candidates(table)
     chosen = selected[spec.rule]
     path = next(path for path in halving.paths if chosen.candidate in path.candidates)
@@ -263,7 +266,10 @@ def _make_splits(
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return training and test rows of every fold, numbered within the rows of the search."""
     target = data.y if codes is None else codes
-    splitter = make_splitter(spec.cv, target, codes is not None, groups, spec.seed)
+    asks = data.scoring.scorer is not None  # scorings of probabilities ask for all classes
+    splitter = make_splitter(
+        spec.cv, target, codes is not None, groups, spec.seed, needs_all_classes=asks
+    )
     splits = [
         (np.asarray(train), np.asarray(test))
         for train, test in splitter.split(data.X, target, groups)

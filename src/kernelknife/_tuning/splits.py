@@ -14,7 +14,13 @@ from sklearn.model_selection import (
     check_cv,
 )
 
-from kernelknife._engine.policy import FOLDS, affordable_folds, is_counted, unjudged_classes
+from kernelknife._engine.policy import (
+    FOLDS,
+    affordable_folds,
+    deals_classes,
+    is_counted,
+    unjudged_classes,
+)
 from kernelknife._utils.messages import warn
 
 __all__ = [
@@ -66,7 +72,15 @@ def rows_of_splits(splits: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarra
     return np.unique(np.concatenate([rows for split in splits for rows in split]))
 
 
-def make_splitter(cv: Any, target: np.ndarray, classes: bool, groups: Any, seed: int | None) -> Any:
+def make_splitter(
+    cv: Any,
+    target: np.ndarray,
+    classes: bool,
+    groups: Any,
+    seed: int | None,
+    *,
+    needs_all_classes: bool = False,
+) -> Any:
     """Return the splitter; groups stay together, few rows are split repeatedly.
 
     Parameters
@@ -77,15 +91,21 @@ def make_splitter(cv: Any, target: np.ndarray, classes: bool, groups: Any, seed:
     classes : bool
     groups : array-like or None
     seed : int or None
+    needs_all_classes : bool, default=False
+        Whether test rows have to be of every class, as some scorings demand.
     """
     if classes and groups is None and len(rare := unjudged_classes(target, cv)):
         kept = np.isin(target, rare)
         others = np.unique(target[~kept], return_inverse=True)[1]
-        return _WithRareRows(make_splitter(cv, others, classes, None, seed), kept)
+        options = {"needs_all_classes": needs_all_classes}
+        return _WithRareRows(make_splitter(cv, others, classes, None, seed, **options), kept)
+    repeats = FOLDS.repeats if len(target) < FOLDS.few_rows else 1
     if cv is None and classes and groups is None:
+        seed = 0 if seed is None else seed
+        if not needs_all_classes and deals_classes(target):
+            return _DealtFolds(FOLDS.n_folds, repeats, seed)
         fewer = affordable_folds(target, FOLDS.n_folds)
         if fewer is not None:
-            seed = 0 if seed is None else seed
             return StratifiedKFold(fewer, shuffle=True, random_state=seed)
     if is_counted(cv):
         n_folds = FOLDS.n_folds if cv is None else cv
@@ -95,7 +115,6 @@ def make_splitter(cv: Any, target: np.ndarray, classes: bool, groups: Any, seed:
     if cv is None:
         # Rows of a table are often sorted, so that a fold of neighbors is unlike the others.
         repeated = RepeatedStratifiedKFold if classes else RepeatedKFold
-        repeats = FOLDS.repeats if len(target) < FOLDS.few_rows else 1
         seed = 0 if seed is None else seed
         return repeated(n_splits=FOLDS.n_folds, n_repeats=repeats, random_state=seed)
     return check_cv(cv, target, classifier=classes)
@@ -129,6 +148,29 @@ class _WithRareRows:
         kept, others = np.flatnonzero(self.kept), np.flatnonzero(~self.kept)
         for train, test in self.splitter.split(np.zeros(len(others)), y[others]):
             yield np.sort(np.concatenate([others[train], kept])), others[test]
+
+
+class _DealtFolds:
+    """Folds to which the rows of every class are dealt in turn, also where these are fewer.
+
+    As many folds as the rarest class has rows would train on two thirds of the rows, or on half of
+    them: too few to tell candidates apart where rows are few and classes several.
+    """
+
+    def __init__(self, n_folds: int, repeats: int, seed: int):
+        self.n_folds, self.repeats, self.seed = n_folds, repeats, seed
+
+    def split(
+        self, X: Any, y: np.ndarray, groups: Any = None
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield training and test rows."""
+        rng = np.random.default_rng(self.seed)
+        for _ in range(self.repeats):
+            # Every class begins where the one before it has ended: folds differ by one row at most.
+            fold_of = np.empty(len(y), dtype=int)
+            fold_of[np.lexsort((rng.random(len(y)), y))] = np.arange(len(y)) % self.n_folds
+            for fold in range(self.n_folds):
+                yield np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
 
 
 def inner_cv(

@@ -8,7 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from kernelknife._engine.policy import FOLDS, affordable_folds, is_counted, unjudged_classes
+from kernelknife._engine.policy import (
+    FOLDS,
+    affordable_folds,
+    deals_classes,
+    is_counted,
+    unjudged_classes,
+)
 from kernelknife._error_rates import fewest_permutations
 from kernelknife._tuning.candidates import named_kernels
 from kernelknife._utils.checks import check_number
@@ -107,7 +113,10 @@ def fewer_folds(table: Table, y: np.ndarray, folds: Any, asked: bool) -> int | N
         rare = [label for label, n in sizes.items() if n < needed]
         if not len(unjudged_classes(codes, folds)) or any(map(partial(_other, sizes), rare)):
             raise _rare_classes(table.target_name, sizes, needed, asked)
-    return None if asked else affordable_folds(np.unique(y, return_inverse=True)[1], n_folds)
+    codes = np.unique(y, return_inverse=True)[1]
+    if asked or (folds is None and deals_classes(codes)):
+        return None
+    return affordable_folds(codes, n_folds)
 
 
 def _rare_classes(target, sizes, n_folds, asked):

@@ -167,7 +167,7 @@ def select_features(
         the fewest columns decide), or those of the fewest columns within one standard error of it.
     folds : int or splitter, default=None
         Number of folds, or a splitter of scikit-learn. None is five folds, twice five below 200
-        rows, and as many as the rarest class has rows where these are fewer than five.
+        rows, and as many as the rarer of two classes has rows where these are fewer than five.
     nested : {"others", "full"}, default="others"
         What the errors of the selected columns are. "others" tests in every fold what the other
         folds select, which costs nothing; they have trained on that fold's rows, so that a little
