@@ -20,7 +20,7 @@ from kernelknife import (
     select_stream,
 )
 from kernelknife._engine.data import RowsError
-from kernelknife.export import TRUSTED_TYPES, predict_batches, to_polars, to_sql, to_tables
+from kernelknife.export import predict_batches, to_polars, to_sql, to_tables, trusted_types
 from kernelknife.kernels import KERNELS
 from kernelknife.losses import LOSSES
 
@@ -193,14 +193,14 @@ def fitted_estimators():
 def test_skops_needs_to_trust_nothing_but_the_list():
     for model, X in fitted_estimators():
         stored = skops.io.dumps(model)
-        unknown = set(skops.io.get_untrusted_types(data=stored)) - set(TRUSTED_TYPES)
+        unknown = set(skops.io.get_untrusted_types(data=stored)) - set(trusted_types())
         assert not unknown, (model, unknown)
-        loaded = skops.io.loads(stored, trusted=TRUSTED_TYPES)
+        loaded = skops.io.loads(stored, trusted=trusted_types())
         method = "predict" if hasattr(model, "predict") else "transform"
         assert_array_equal(getattr(loaded, method)(X), getattr(model, method)(X))
 
 
 def test_the_list_of_types_has_nothing_that_is_not_there():
-    for name in TRUSTED_TYPES:
+    for name in trusted_types():
         module, _, attribute = name.rpartition(".")
         assert hasattr(importlib.import_module(module), attribute), name

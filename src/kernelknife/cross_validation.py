@@ -57,8 +57,8 @@ class KnifeRegressorCV(IntervalPrediction, RegressorMixin, BaseKnifeCV):
         Whether the model of all features with equal weights is compared too. Models that keep
         all features, with these or other weights, are then chosen only where they beat the best
         selection by more than one standard error of the difference over the folds. With three
-        classes or more and fewer than 15 rows per class the best of many selections is chance: there
-        what other folds select is compared, and half of a standard error decides either way.
+        classes or more and fewer than 15 rows per class the best of many selections is chance:
+        what other folds select is compared there, and half of a standard error decides either way.
     rule : {"min", "1se", "calibrated"}, default="min"
         The best mean score, or the fewest features within one standard error of it. Scores within
         a quarter of a standard error of the best count as equally good, and the fewest features

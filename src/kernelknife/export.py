@@ -23,7 +23,14 @@ from kernelknife._utils.files import check_writable
 from kernelknife._utils.messages import import_optional
 from kernelknife.sources import open_source
 
-__all__ = ["TRUSTED_TYPES", "CurveTables", "predict_batches", "to_polars", "to_sql", "to_tables"]
+__all__ = [
+    "CurveTables",
+    "predict_batches",
+    "to_polars",
+    "to_sql",
+    "to_tables",
+    "trusted_types",
+]
 
 _TYPES = {
     "_base": ("fitted_at",),
@@ -72,15 +79,33 @@ _TYPES = {
     "survival": ("KnifeSurvival",),
     "survival_cv": ("KnifeSurvivalCV",),
 }
-TRUSTED_TYPES = [
-    "functools.partial",
-    *(f"kernelknife.{module}.{name}" for module, names in _TYPES.items() for name in names),
-]
-"""What a file of skops with a fitted estimator of this package holds, by name.
 
-``skops.io.load(file, trusted=TRUSTED_TYPES)`` loads it and nothing else: none of these runs code of
-the file. ``functools.partial`` alone is not ours; what it calls has to be in the list, too.
-"""
+
+def trusted_types() -> list[str]:
+    """Return what files of skops with fitted estimators of this package hold, by name.
+
+    Saved are parameters and arrays, and none of these types runs code of a file. One of them is not
+    ours, ``functools.partial``; what it calls has to be on the list, too.
+
+    Returns
+    -------
+    list of str
+        The argument ``trusted`` of ``skops.io.load``. Own kernels and losses are added to it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import skops.io
+    >>> from kernelknife import KnifeRegressor
+    >>> from kernelknife.export import trusted_types
+    >>> X = np.random.default_rng(0).normal(size=(50, 3))
+    >>> model = KnifeRegressor("linear", sparsity=1.0).fit(X, X[:, 1])
+    >>> again = skops.io.loads(skops.io.dumps(model), trusted=trusted_types())
+    >>> bool((again.predict(X) == model.predict(X)).all())
+    True
+    """
+    names = (f"kernelknife.{module}.{name}" for module in _TYPES for name in _TYPES[module])
+    return ["functools.partial", *names]
 
 
 @dataclass(frozen=True, eq=False)
