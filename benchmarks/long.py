@@ -1,12 +1,15 @@
 """Selection from Parquet files in two scans, beside the bare costs of its arithmetic.
 
     python benchmarks/long.py --rows 1000000 --columns 50 --folder DIR
+    python benchmarks/long.py --rows 100000000 --columns 20 --generated
 
 The target is a sum of three strong effects, three that explain 0.6 % of its variance each,
 and noise. Beside the streamed selection stand one Arrow scan that computes the means of all
 columns, and the bare product Z'Z of as many columns as the selection has functions, with as many
 threads; a search of 10,000 sampled rows; and, if it is installed, histogram boosting with
 permutation importance on a sample. Seconds are of the wall clock and of all processors together.
+With ``--generated`` the blocks are computed instead of read, at a tenth of the rows and at all of
+them, beside the time of computing them alone.
 """
 
 import argparse
@@ -24,11 +27,38 @@ import pyarrow.parquet as pq
 from threadpoolctl import threadpool_limits
 
 from kernelknife import KnifeRegressorCV, select_stream
+from kernelknife.sources import Source
 
 STRONG, WEAK = ("x0", "x1", "x2"), ("x3", "x4", "x5")
 TRUE = {*STRONG, *WEAK}
 GROUP = 100_000  # rows of a row group
 SAMPLE = 10_000
+
+
+def drawn(rng, n_rows, n_columns):
+    """Return some rows as columns by name."""
+    X = rng.standard_normal((n_columns, n_rows))
+    strong = np.sin(1.5 * X[0]) + 0.5 * (X[1] ** 2 - 1.0) + 0.7 * X[2]
+    weak = (X[3] + (X[4] ** 2 - 1.0) / np.sqrt(2.0) + np.sign(X[5])) * 0.14
+    y = strong + weak + 1.3 * rng.standard_normal(n_rows)
+    return {**{f"x{j}": x for j, x in enumerate(X)}, "y": y}
+
+
+class Generated(Source):
+    """Rows that are computed whenever they are asked for, the same ones every time."""
+
+    label = "generated rows"
+
+    def __init__(self, n_rows, n_columns):
+        self.n_rows, self.n_columns = n_rows, n_columns
+        self.names = [*(f"x{j}" for j in range(n_columns)), "y"]
+        self.dtypes = dict.fromkeys(self.names, "number")
+
+    def blocks(self, columns):
+        for first in range(0, self.n_rows, GROUP):
+            rng = np.random.default_rng(first)
+            block = drawn(rng, min(GROUP, self.n_rows - first), self.n_columns)
+            yield {name: block[name] for name in columns}
 
 
 def write(folder, n_rows, n_columns, seed=0):
@@ -39,11 +69,7 @@ def write(folder, n_rows, n_columns, seed=0):
         return file
     rng, writer = np.random.default_rng(seed), None
     for first in range(0, n_rows, GROUP):
-        X = rng.normal(size=(n_columns, min(GROUP, n_rows - first)))
-        strong = np.sin(1.5 * X[0]) + 0.5 * (X[1] ** 2 - 1.0) + 0.7 * X[2]
-        weak = (X[3] + (X[4] ** 2 - 1.0) / np.sqrt(2.0) + np.sign(X[5])) * 0.14
-        y = strong + weak + 1.3 * rng.normal(size=X.shape[1])
-        table = pa.table({**{f"x{j}": x for j, x in enumerate(X)}, "y": y})
+        table = pa.table(drawn(rng, min(GROUP, n_rows - first), n_columns))
         writer = writer or pq.ParquetWriter(file, table.schema, compression="none")
         writer.write_table(table)
     writer.close()
@@ -112,6 +138,19 @@ def line(name, wall, cpu, selected=None):
     print(f"| {name} | {wall:.1f} | {cpu:.1f} | {found} |", flush=True)
 
 
+def generated(n_rows, n_columns, n_threads):
+    """Select from generated rows, and from a tenth of them."""
+    print("| step | wall | cpu | |\n|---|---|---|---|")
+    for n in (n_rows // 10, n_rows):
+        source = Generated(n, n_columns)
+        _, *spent = timed(lambda rows=source: sum(len(b["y"]) for b in rows.blocks(rows.names)))
+        line(f"{n:,} rows computed once", *spent)
+        found, *spent = timed(streamed, source, n_threads)
+        line(f"{n:,} rows selected from", *spent, found.selected)
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+        print(f"peak memory {peak:.2f} GiB; {found.n_scans} scans", flush=True)
+
+
 def main():
     """Run everything once."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -119,8 +158,12 @@ def main():
     parser.add_argument("--columns", type=int, default=50)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--folder", type=Path, default=Path("long"))
+    parser.add_argument("--generated", action="store_true", help="blocks that are computed")
     parser.add_argument("--only", choices=["streamed"], help="for the memory of one step")
     options = parser.parse_args()
+    if options.generated:
+        generated(options.rows, options.columns, options.threads)
+        return
     file = write(options.folder, options.rows, options.columns)
     if options.only:
         found, wall, cpu = timed(streamed, file, options.threads)

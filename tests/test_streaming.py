@@ -556,3 +556,64 @@ def test_p_values_of_noise_are_uniform_and_signals_have_small_ones(rng):
     assert found.adjusted_p_values[[2, 5]].max() < 0.05
     assert np.delete(found.adjusted_p_values, [2, 5]).min() > 0.05
     assert select_stream(columns, "y", n_permutations=0, **QUICK).p_value is None
+
+
+# -- pairs ----------------------------------------------------------------------------------------
+
+
+def acting_together(rng, n):
+    """Return columns of which two act together and two others only add up."""
+    columns = {f"x{j}": rng.normal(size=n) for j in range(6)}
+    columns["kind"] = rng.choice(["a", "b", "c"], n)
+    x = columns
+    signal = x["x0"] + np.sin(x["x1"]) + x["x0"] * x["x1"] + x["x2"] ** 2 + (x["kind"] == "b")
+    return columns | {"y": signal + rng.normal(size=n)}
+
+
+def test_pairs_that_act_together_are_named(rng):
+    found = select_stream(acting_together(rng, 4000), "y", pairs=4, **QUICK)
+    assert found.n_scans == 3
+    assert found.pairs[0].names == ("x0", "x1")
+    assert found.pairs[0].p_value < 1e-6
+    assert 0.3 < found.pairs[0].share < 0.6  # a variance of one beside noise of one
+    assert min(pair.p_value for pair in found.pairs[1:]) > 0.05
+    assert len(found.pairs) == 6
+
+
+def test_a_pair_is_tested_by_what_it_explains_beyond_single_columns(rng):
+    """Regress the product and what the model leaves on the columns, with White's variance."""
+    columns = acting_together(rng, 700)
+    asked = [("x3", "x4"), ("x0", "x5")]
+    found = select_stream(columns, "y", kernel="linear", drop=["kind"], pairs=asked, **QUICK)
+    names = sorted({*found.selected, *(name for pair in asked for name in pair)})
+    singles = np.column_stack([np.ones(700), *(columns[name] for name in names)])
+    for pair in found.pairs:
+        product = columns[pair.names[0]] * columns[pair.names[1]]
+        left, beyond = (
+            z - singles @ np.linalg.lstsq(singles, z)[0] for z in (columns["y"], product)
+        )
+        statistic = (beyond @ left) ** 2 / np.sum(beyond**2 * left**2)
+        p_value = min(2.0 * scipy.stats.chi2.sf(statistic, 1), 1.0)
+        # The fitted model is not quite least squares: its penalty leaves a little more.
+        assert_allclose(pair.p_value, p_value, rtol=0.05, atol=1e-3)
+
+
+def test_pairs_of_independent_columns_have_uniform_p_values(rng):
+    p_values = []
+    for _ in range(60):
+        columns = classes(rng, 600, 5)
+        found = select_stream(columns, "y", loss="logistic", pairs=[("x0", "x2")], **QUICK)
+        p_values.append(found.pairs[0].p_value)
+    assert scipy.stats.kstest(p_values, "uniform").pvalue > 0.01
+
+
+def test_pairs_of_classes_are_found_and_unknown_ones_refused(rng):
+    X = rng.normal(size=(4000, 4))
+    odds = X[:, 0] + 2.0 * X[:, 1] * X[:, 2]
+    columns = {f"x{j}": X[:, j] for j in range(4)}
+    columns["y"] = rng.random(4000) < 1.0 / (1.0 + np.exp(-odds))
+    found = select_stream(columns, "y", loss="logistic", pairs=4, **QUICK)
+    assert found.pairs[0].names == ("x1", "x2")
+    for wrong in ([("x0", "q")], [("x0", "x0")], ["x0"]):
+        with pytest.raises(ValueError, match="A pair is the names of two features, got"):
+            select_stream(columns, "y", loss="logistic", pairs=wrong, **QUICK)

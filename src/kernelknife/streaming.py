@@ -17,6 +17,7 @@ from kernelknife._engine.policy import task_of_loss
 from kernelknife._engine.spec import FitSpec, check_sparsities
 from kernelknife._streaming.newton import search_by_newton
 from kernelknife._streaming.noise import NoiseLevels, compare_with_noise
+from kernelknife._streaming.pairs import PairTest, search_pairs
 from kernelknife._streaming.scan import Scans
 from kernelknife._streaming.search import (
     CELLS_PER_FOLD,
@@ -92,6 +93,10 @@ class StreamSelection:
         Share of the targets, permuted ones and the given one, whose strongest feature of noise is
         at least as strong as this one. It claims that there is something, and that the feature is
         stronger than the strongest of noise: weak control of the family-wise error.
+    pairs : list of PairTest
+        Which features act together beyond their curves, the strongest pair first: ``names``, the
+        ``share`` of the variance that the model leaves, and a ``p_value``. The model does not have
+        them.
 
     Examples
     --------
@@ -127,6 +132,7 @@ class StreamSelection:
     seconds: dict[str, float]
     p_value: float | None = None
     adjusted_p_values: np.ndarray | None = field(default=None, repr=False)
+    pairs: list[PairTest] = field(default_factory=list, repr=False)
 
     @property
     def selected(self) -> list[str]:
@@ -236,6 +242,7 @@ def select_stream(
     cv: int = 5,
     n_pairs: int = 25,
     n_permutations: int = 100,
+    pairs: int | Sequence[tuple[str, str]] = 0,
     n_workers: int | None = None,
     memory_budget: float = 2**31,
     checkpoint: str | os.PathLike[str] | None = None,
@@ -289,6 +296,9 @@ def select_stream(
     n_permutations : int, default=100
         Permuted targets that the strength of every feature is compared with, of a squared loss: the
         products that such targets would have are drawn. 0 compares nothing.
+    pairs : int or sequence of (str, str), default=0
+        Of how many features pairs are tested in one more scan: the selected ones, and then those
+        that leave the path last; or which pairs.
     n_workers : int, default=None
         Blocks that are worked on at a time, fewer where memory_budget asks for it; None is one per
         processor.
@@ -324,24 +334,22 @@ def select_stream(
     check_number(n_permutations, "n_permutations", integer=True)
     grid = check_sparsities(sparsities)
     layout = _layout(source, target, features, drop, sample_weight, groups, exposure, kernel, loss)
+    _check_pairs(pairs, layout)
     n_workers = n_workers or os.cpu_count() or 1
     n_cells, n_workers, memory = _plan(layout, kernel, cv, n_workers, memory_budget)
     _tell_plan(announce, source, layout, memory, n_workers, loss)
     question = repr((source.label, source.n_rows, layout, repr(kernel), n_cells))
     once = loss.constant_curvature and layout.exposure is None
-    if not once:
-        # Later scans depend on what the search has found in the ones before.
-        asked = (repr(loss), np.atleast_1d(alphas).tolist(), np.asarray(grid).tolist())
-        question += repr((*asked, weightings, rule, cv))
-    path = None if checkpoint is None else Path(checkpoint)
-    scans = Scans(source, n_workers, announce, path, question)
+    if not once:  # later scans depend on what the search has found in the ones before
+        question += repr((loss, np.atleast_1d(alphas), grid, weightings, rule, cv))
+    file = None if checkpoint is None else Path(checkpoint)
+    scans = Scans(source, n_workers, announce, file, question)
     measured = partial(block_sketch, layout=layout)
     sketch: Sketch = scans.run("scan 1", measured, layout.columns, join_sketches)[0]
     data, expansion = prepare(sketch, layout, kernel, loss, n_cells)
     clock.append(time.perf_counter())
-    spec = FitSpec.from_estimator(KnifeRegressor(kernel=kernel, random_state=random_state))
     search = SumSearch(
-        spec=spec,
+        spec=FitSpec.from_estimator(KnifeRegressor(kernel=kernel, random_state=random_state)),
         kernel_name=kernel if isinstance(kernel, str) else repr(kernel),
         alphas=[float(alpha) for alpha in np.atleast_1d(alphas)],
         sparsities=grid,
@@ -364,10 +372,12 @@ def select_stream(
     else:
         found, baseline = search_by_newton(scans, layout, expansion, data, sketch, search, checked)
     clock.append(time.perf_counter())
+    tested = search_pairs(pairs, scans, layout, expansion, found)
     scans.finish()
     names = ("scan 1", "scan 2", "search") if once else ("scan 1", "scans and search")
-    steps = dict(zip(names, np.diff(clock).tolist(), strict=True))
-    return _as_selection(found, noise, baseline, layout, expansion, scans.n_scans, memory, steps)
+    seconds = dict(zip(names, np.diff(clock).tolist(), strict=True))
+    facts = {"seconds": seconds, "n_scans": scans.n_scans, "memory": memory, "pairs": tested}
+    return _as_selection(found, noise, baseline, layout, expansion, facts)
 
 
 # -- before the first scan ------------------------------------------------------------------------
@@ -461,6 +471,15 @@ def _layout(
     return Layout(source.label, tuple(features), texts, target, weight, groups, exposure, of_texts)
 
 
+def _check_pairs(pairs: Any, layout: Layout) -> None:
+    if np.ndim(pairs) == 0:
+        check_number(pairs, "pairs", integer=True)
+        return
+    for pair in pairs:
+        if len(pair) != 2 or len(set(pair)) != 2 or not set(pair) <= set(layout.features):
+            raise ValueError(f"A pair is the names of two features, got {pair!r}.")
+
+
 def _plan(
     layout: Layout, kernel: Kernel, n_folds: int, n_workers: int, memory_budget: float
 ) -> tuple[int, int, int]:
@@ -528,9 +547,7 @@ def _as_selection(
     baseline: float,
     layout: Layout,
     expansion: Expansion,
-    n_scans: int,
-    memory: int,
-    seconds: Mapping[str, float],
+    facts: Mapping[str, Any],
 ) -> StreamSelection:
     result, data = found.result, found.setup.data
     kind = KnifeClassifier if expansion.classes else KnifeRegressor
@@ -560,9 +577,7 @@ def _as_selection(
         path=np.array([data.user_values(point.w) for point in found.trace.points]),
         levels=expansion.levels,
         n_rows=data.rows.shape[0],
-        n_scans=n_scans,
-        memory=memory,
-        seconds=dict(seconds),
         p_value=None if noise is None else noise.p_value,
         adjusted_p_values=None if noise is None else data.user_values(noise.p_values, 1.0),
+        **facts,
     )
