@@ -2,28 +2,42 @@
 
 ``python benchmarks/how_many.py planted --draws 20`` selects by ``rule="calibrated"`` with the ANOVA
 and the Gaussian kernel, between which folds choose, on planted problems. With one kernel, such as
-``--kernels additive``, it is ``sparsity="calibrated"``, without folds; with ``--search`` the search
-of the same kernels by cross-validation stands beside it. ``weak`` has linear effects of 0.1 to 1,
-``correlated`` signals among columns correlated by 0.5 to 0.9, and ``noise`` targets that have
-nothing to do with any column. A run adds its rows to those of the table in
-results/; the printed shares have their standard errors.
+``--kernels additive``, it is ``sparsity="calibrated"``, without folds. ``--methods`` names what
+stands beside it: ``folds``, the search of the same kernels by cross-validation; ``default``, the
+search as it is by default; ``stability`` and ``knockoffs`` as they are by default; and ``boruta``,
+which needs the package of that name, with its own defaults and the forest of its documentation.
+``weak`` has linear effects of 0.1 to 1, ``correlated`` signals among columns correlated by 0.5 to
+0.9, and ``noise`` targets that have nothing to do with any column. ``cost`` gives the time of a
+calibration in units of one full path of the same table. A run adds its rows to those of the table
+in results/; the printed shares have their standard errors.
 """
 
 import argparse
 import csv
+import itertools
 import sys
 import time
 import warnings
 
 import numpy as np
 from _common import RESULTS, provenance
+from error_rates_peers import by_boruta
 from recovery import friedman, orange, sign, union
 
-from kernelknife import KnifeClassifier, KnifeClassifierCV, KnifeRegressor, KnifeRegressorCV
+from kernelknife import (
+    KnifeClassifier,
+    KnifeClassifierCV,
+    KnifeKnockoffs,
+    KnifeRegressor,
+    KnifeRegressorCV,
+    KnifeStability,
+    knife_path,
+)
 from kernelknife._engine.policy import infer_task
 from kernelknife.datasets import make_sinusoidal
 
 KERNELS = ["anova", "rbf"]
+METHODS = ("calibrated", "folds", "default", "stability", "knockoffs", "boruta")
 TABLE = RESULTS / "how_many.csv"
 FIELDS = (
     *(
@@ -126,35 +140,64 @@ NOISE = {
 SETS = {"planted": PLANTED, "weak": WEAK, "correlated": CORRELATED, "noise": NOISE}
 
 
-def judge(name, n_true, draw, n, seed, kernels, calibrated):
-    """Select once, and compare with the truth."""
-    X, y = draw(n, seed)
+def select(method, X, y, kernels):
+    """Return the columns that a method selects, and the fitted estimator, if it is one of ours."""
     regression = infer_task(y) == "regression"
     folds = KnifeRegressorCV if regression else KnifeClassifierCV
     alone = KnifeRegressor if regression else KnifeClassifier
-    if not calibrated:
-        search = folds(kernels)
-    elif len(kernels) > 1:
-        search = folds(kernels, rule="calibrated")
-    else:
+    if method == "boruta":
+        return np.isin(np.arange(X.shape[1]), by_boruta(X, y, not regression)), None
+    if method == "calibrated" and len(kernels) == 1:
         search = alone(kernels[0], sparsity="calibrated", relax=True)
+    elif method == "calibrated":
+        search = folds(kernels, rule="calibrated")
+    elif method == "folds":
+        search = folds(kernels)
+    else:
+        search = {"default": folds, "stability": KnifeStability, "knockoffs": KnifeKnockoffs}[
+            method
+        ]()
+    search.fit(X, y)
+    return search.get_support(), search
+
+
+def judge(name, n_true, draw, n, seed, kernels, method):
+    """Select once, and compare with the truth."""
+    X, y = draw(n, seed)
     begin = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        search.fit(X, y)
+        support, search = select(method, X, y, kernels)
     seconds = time.process_time() - begin
-    support = search.get_support()
     found, false = int(support[:n_true].sum()), int(support[n_true:].sum())
+    p_value = getattr(search, "p_value_", None)
     return {
         "problem": name, "n": n, "p": X.shape[1], "draw": seed,
-        "method": f"{'calibrated' if calibrated else 'folds'}, {' '.join(kernels)}",
-        "kernel": getattr(search, "kernel_name_", kernels[0]), "true": n_true,
-        "found": found, "false": false,
+        "method": f"{method}, {' '.join(kernels)}" if method in ("calibrated", "folds") else method,
+        "kernel": getattr(search, "kernel_name_", "") or (kernels[0] if len(kernels) == 1 else ""),
+        "true": n_true, "found": found, "false": false,
         "exact": int(found == n_true and not false),
-        "p_value": f"{search.p_value_:.4f}" if calibrated else "",
+        "p_value": "" if p_value is None else f"{p_value:.4f}",
         "paths": getattr(search, "n_paths_", ""), "seconds": f"{seconds:.1f}",
         "commit": provenance()["commit"],
     }  # fmt: skip
+
+
+def print_costs():
+    """Print the time of a calibration beside that of one full path."""
+    rng = np.random.default_rng(0)
+    genes, y = rng.lognormal(size=(72, 7129)), np.repeat([0, 1], 36)
+    genes[:, 0] *= np.exp(1.5 * y)
+    tables = {"500 x 50": pairs(6)[1](500, 500), "72 x 7129": (genes, y)}
+    for (name, (X, y)), kernel in itertools.product(tables.items(), (*KERNELS, "additive")):
+        model = KnifeClassifier if len(np.unique(y)) == 2 else KnifeRegressor
+        times = []
+        for run in (knife_path, model(sparsity="calibrated", kernel=kernel).fit):
+            begin = time.process_time()
+            run(X, y, **({"kernel": kernel} if run is knife_path else {}))
+            times.append(time.process_time() - begin)
+        path, whole = times
+        print(f"{name:10s} {kernel:9s} {whole:5.1f} s, {whole / path:5.1f} paths of {path:.2f} s")
 
 
 def read():
@@ -201,21 +244,24 @@ def print_table():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("what", choices=[*SETS, "table"])
+    parser.add_argument("what", choices=[*SETS, "cost", "table"])
     parser.add_argument("--draws", type=int, default=20)
     parser.add_argument("--rows", type=int, help="rows of a table, instead of the problem's own")
     parser.add_argument("--only", default="", help="part of the name of a problem")
     parser.add_argument("--kernels", nargs="+", default=KERNELS)
-    parser.add_argument("--search", action="store_true", help="cross-validation, too")
+    parser.add_argument("--methods", nargs="+", default=["calibrated"], choices=METHODS)
     options = parser.parse_args()
-    problems = {} if options.what == "table" else SETS[options.what]
+    if options.what == "cost":
+        print_costs()
+        return
+    problems = SETS.get(options.what, {})
     for seed in range(500, 500 + options.draws):
         for name, ((n_true, draw), n) in problems.items():
             if options.only not in name:
                 continue
-            for calibrated in (True, False) if options.search else (True,):
+            for method in options.methods:
                 n_rows = options.rows or n
-                row = judge(name, n_true, draw, n_rows, seed, options.kernels, calibrated)
+                row = judge(name, n_true, draw, n_rows, seed, options.kernels, method)
                 add(row)
                 print(*row.values(), file=sys.stderr, flush=True)
     print_table()

@@ -21,7 +21,9 @@ from joblib import Parallel, delayed
 
 from kernelknife._engine import FitResult, FitSpec, Setup, finish, follow, set_up
 from kernelknife._engine.data import TrainingData
+from kernelknife._engine.objective import ExactProblem
 from kernelknife._engine.search import (
+    find_last_penalty,
     fixed_weights,
     refit_without_penalty,
     solve_for_support,
@@ -94,8 +96,7 @@ class Calibration:
     strengths : ndarray of shape (n_weights,)
         Penalty at which each leaves the path; 0 for those that leave before its first penalty.
     nulls : ndarray of shape (n_permutations,)
-        Penalty at which the last column leaves, by permutation. One that outlasts every column of
-        the data has the last penalty of these.
+        Penalty at which the last column leaves, by permutation.
     threshold : float
         The penalty beyond which no column of noise is active, that of the last step.
     p_value : float
@@ -152,29 +153,24 @@ def fewest_permutations(level: float) -> int:
 
 @dataclass(eq=False)
 class _RisingPath:
-    """The path of a problem with local minima: from no penalty until nothing is left."""
+    """The path of a problem with local minima: from no penalty until nothing is left.
+
+    No strength is above the last penalty, which is found for permuted targets in the same way.
+    """
 
     setup: Setup
-    penalties: np.ndarray
     points: Sequence[Solution] = field(init=False)
     start: str = field(init=False)
+    strengths: np.ndarray = field(init=False)
+    top: float = field(init=False)
 
     def __post_init__(self) -> None:
-        trace = follow(self.setup, self.penalties)
+        problem, spec = self.setup.problem, self.setup.spec
+        self.top, last = find_last_penalty(problem, spec.solver, self.setup.start_settings)
+        trace = follow(self.setup, _penalties(self.setup))
         self.points, self.start = trace.points, trace.start
-
-    @classmethod
-    def of(cls, setup: Setup) -> "_RisingPath":
-        """Return the path of the data."""
-        null, first = setup.problem.null_value, CALIBRATION.early[-1]
-        count = int(np.log(CALIBRATION.highest / first) / np.log(CALIBRATION.step))
-        fine = first * CALIBRATION.step ** np.arange(1, count + 1)
-        return cls(setup, null * np.concatenate([CALIBRATION.early, fine]))
-
-    @property
-    def strengths(self) -> np.ndarray:
-        """Last penalty at which every weight is active."""
-        return _last_active(self.points)
+        found = np.minimum(_last_active(self.points), self.top)
+        self.strengths = np.where(last.w > 0, self.top, found)
 
     def strongest(self, outside: np.ndarray, below: float) -> float:
         """Return the largest strength of some weights."""
@@ -185,6 +181,14 @@ class _RisingPath:
         return self.strengths
 
 
+def _penalties(setup: Setup) -> np.ndarray:
+    """Return the penalties of a path upwards."""
+    first = CALIBRATION.early[-1]
+    count = int(np.log(CALIBRATION.highest / first) / np.log(CALIBRATION.step))
+    fine = first * CALIBRATION.step ** np.arange(1, count + 1)
+    return np.asarray(setup.problem.null_value * np.concatenate([CALIBRATION.early, fine]))
+
+
 @dataclass(eq=False)
 class _FallingPath:
     """The path of a convex problem: from where nothing is left, downwards as far as it is asked."""
@@ -192,7 +196,6 @@ class _FallingPath:
     setup: Setup
     points: list[Solution] = field(default_factory=list, init=False)
     start: str = field(default="scaled", init=False)
-    penalties: None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         nothing, problem = sparsest_state(self.setup.problem), self.setup.problem
@@ -201,8 +204,9 @@ class _FallingPath:
         gains[costly] = -problem.gradient(nothing)[costly] / problem.costs[costly]
         # Where the first weight enters is known without a path.
         self.entry = np.maximum(gains, 0.0)
+        self.top = float(self.entry.max(initial=0.0))
         self.here = Solution.at(nothing, np.inf, nothing.smooth)
-        self.next = float(self.entry.max(initial=0.0))
+        self.next = self.top
 
     @property
     def strengths(self) -> np.ndarray:
@@ -222,9 +226,9 @@ class _FallingPath:
     def strongest(self, outside: np.ndarray, below: float) -> float:
         """Return the largest strength of some weights, at most ``below``; solves until one is."""
         if outside[int(np.argmax(self.entry))] or not len(outside):
-            return min(float(self.entry.max(initial=0.0)), below)
+            return min(self.top, below)
         known = float(self.strengths[outside].max(initial=0.0))
-        lowest = CALIBRATION.convex_lowest * float(self.entry.max(initial=0.0))
+        lowest = CALIBRATION.convex_lowest * self.top
         while not known and self.next > lowest:
             self.next = min(self.next, below) / CALIBRATION.convex_step
             if self._solve(self.next).w[outside].any():
@@ -250,7 +254,7 @@ def _last_active(points: Sequence[Solution]) -> np.ndarray:
 
 
 def _follow(setup: Setup) -> _Path:
-    return _FallingPath(setup) if setup.problem.convex else _RisingPath.of(setup)
+    return _FallingPath(setup) if setup.problem.convex else _RisingPath(setup)
 
 
 # -- calibration ----------------------------------------------------------------------------------
@@ -310,17 +314,14 @@ def calibrate_jointly(
             path = _follow(setup)
         draw = draw_without_columns(setup, exchange, groups)
         everything = setup.problem.costs > 0
-        top = path.strongest(everything, np.inf)
         run = _Run(setup, path, everything, most, n_permutations, seed or 0, n_jobs, progress)
-        # Where paths are compared, how far noise outlasts the data counts, too.
-        ceiling = top if len(setups) == 1 else np.inf
-        runs.append((run, top, run.nulls(draw, everything, ceiling, step=1)))
-    units = np.array([np.median([top, *nulls]) for _, top, nulls in runs])
+        runs.append((run, run.nulls(draw, everything, np.inf, step=1)))
+    units = np.array([np.median([run.path.top, *nulls]) for run, nulls in runs])
     units = np.where((units > 0) & (len(runs) > 1), units, 1.0)
-    largest = np.max([nulls / unit for (*_, nulls), unit in zip(runs, units, strict=True)], axis=0)
+    largest = np.max([nulls / unit for (_, nulls), unit in zip(runs, units, strict=True)], axis=0)
     return [
         run.calibrated(largest * unit, nulls, exchange, groups)
-        for (run, _, nulls), unit in zip(runs, units, strict=True)
+        for (run, nulls), unit in zip(runs, units, strict=True)
     ]
 
 
@@ -363,9 +364,9 @@ class _Run:
             with self.progress.child("permutations", len(numbers), ordered=False) as parent:
                 calls = [
                     delayed(_null)(
-                        self.setup.spec,
-                        self._with_targets(*draw(np.random.default_rng([self.seed, step, number]))),
-                        self.path.penalties,
+                        self.setup,
+                        draw(np.random.default_rng([self.seed, step, number])),
+                        step,
                         outside,
                         ceiling,
                         parent.child("permutation", None, number=number),
@@ -378,10 +379,6 @@ class _Run:
             if stops and (found >= ceiling).sum() > self.most:
                 break
         return found
-
-    def _with_targets(self, Y: np.ndarray, s: np.ndarray) -> TrainingData:
-        data = self.setup.data
-        return replace(data, rows=data.rows.with_targets(Y, s))
 
     def calibrated(
         self,
@@ -464,24 +461,54 @@ class _Run:
 
 
 def _null(
-    spec: FitSpec,
-    data: TrainingData,
-    penalties: np.ndarray | None,
+    setup: Setup,
+    targets: tuple[np.ndarray, np.ndarray],
+    step: int,
     outside: np.ndarray,
     ceiling: float,
     progress: Progress,
 ) -> float:
-    """Return the largest strength of some weights for targets of noise, at most the ceiling.
-
-    The path goes upwards over penalties; None lets it go downwards.
-    """
+    """Return the largest strength of some weights for targets of noise, at most the ceiling."""
     with limited_blas(), progress, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # noise may converge badly
-        setup = set_up(spec, data)
-        if penalties is None:
+        setup = _with_targets(setup, *targets)
+        if setup.problem.convex:
             return _FallingPath(setup).strongest(outside, ceiling)
-        upto = penalties[penalties <= ceiling]
-        return _RisingPath(setup, upto).strongest(outside, ceiling) if len(upto) else 0.0
+        if step == 1:
+            return find_last_penalty(setup.problem, setup.spec.solver, setup.start_settings)[0]
+        return _strongest_outside(setup, outside, ceiling)
+
+
+def _with_targets(setup: Setup, Y: np.ndarray, s: np.ndarray) -> Setup:
+    """Return the setup with other encoded targets and weights of the rows."""
+    data = replace(setup.data, rows=setup.data.rows.with_targets(Y, s))
+    if not isinstance(setup.problem, ExactProblem):
+        return set_up(setup.spec, data)
+    problem = setup.problem.with_targets(Y[setup.center_rows], s[setup.center_rows])
+    return replace(setup, data=data, problem=problem)
+
+
+def _strongest_outside(setup: Setup, outside: np.ndarray, ceiling: float) -> float:
+    """Return the last penalty, up to the ceiling, at which one of some weights is active.
+
+    The path ends there: where zero is absorbing none comes back.
+    """
+    problem, solver = setup.problem, setup.spec.solver
+    penalties = _penalties(setup)
+    n_early = len(CALIBRATION.early)
+    early = penalties[:n_early][penalties[:n_early] <= ceiling]
+    if not len(early):
+        return 0.0
+    points = follow(setup, early).points
+    known, here = float(_last_active(points)[outside].max(initial=0.0)), points[-1]
+    for penalty in penalties[n_early:]:
+        left = here.w[outside].any() or not problem.absorbing
+        worth = (problem.costs == 0).any() or here.objective < problem.null_value
+        if penalty > ceiling or not (left and worth):
+            break
+        here = solver.solve(problem, here.w, float(penalty))
+        known = float(penalty) if here.w[outside].any() else known
+    return known
 
 
 def columns_beyond(setup: Setup, threshold: float) -> Solution:
@@ -493,13 +520,18 @@ def columns_beyond(setup: Setup, threshold: float) -> Solution:
     threshold : float
         The penalty beyond which no column of noise is active on these rows.
     """
-    path = _follow(setup)
-    path.strengths_to(threshold)
-    beyond = [point for point in path.points if point.sparsity > threshold]
-    if not beyond:
-        free = (setup.problem.costs == 0).astype(float)
-        return fixed_weights(setup.problem, free)
-    return min(beyond, key=lambda point: point.sparsity)
+    nothing = (setup.problem.costs == 0).astype(float)
+    if setup.problem.convex:
+        path = _FallingPath(setup)
+        path.strengths_to(threshold)
+        return path.points[-1] if path.points else fixed_weights(setup.problem, nothing)
+    penalties = _penalties(setup)
+    threshold = max(threshold, float(penalties[0]))
+    if threshold < penalties[-1]:
+        points = follow(setup, np.append(penalties[penalties < threshold], threshold)).points
+        if points[-1].sparsity == threshold:
+            return points[-1]
+    return fixed_weights(setup.problem, nothing)
 
 
 # -- a fit ----------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from sklearn.linear_model import Lasso
 
 from kernelknife import KnifeRegressor, knife_path
 from kernelknife._engine.objective.factors import DenseMatrix
-from kernelknife._engine.search.path import PATH, _take_back
+from kernelknife._engine.search.path import PATH, _take_back, find_last_penalty
 from kernelknife.datasets import make_linear, make_separate_effects, make_sinusoidal
 from kernelknife.kernels import Anova
 
@@ -44,6 +44,24 @@ def test_a_multimodal_path_gets_a_second_chance(monkeypatch):
         lowered.append(second.objective[chance] / first.objective[chance])
     assert max(lowered) <= 1.0 + 1e-9
     assert min(lowered) < 0.99
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "anova"])
+@pytest.mark.parametrize("costs", [None, np.r_[0.0, np.ones(9)]])
+def test_a_model_pays_up_to_the_last_penalty_and_not_beyond(sinusoid, setup_of, kernel, costs):
+    setup = setup_of(KnifeRegressor(kernel=kernel, feature_costs=costs), *sinusoid)
+    problem, solver = setup.problem, setup.spec.solver
+    last, found = find_last_penalty(problem, solver, setup.start_settings)
+    nothing = problem.null_value
+    if costs is not None:
+        nothing = solver.solve(problem, np.where(costs == 0, 0.5, 0.0), 1e9 * nothing).objective
+    gain = nothing - problem.solve(found.w).smooth
+    assert_allclose(last, gain / (problem.costs @ found.w), rtol=0.1)
+    # Solved at half of it there is a model that pays, and none that pays twice as long.
+    half = solver.solve(problem, found.w, 0.5 * last)
+    assert half.objective < nothing
+    pays_to = (nothing - problem.solve(half.w).smooth) / (problem.costs @ half.w)
+    assert pays_to < 2.0 * last
 
 
 def test_half_of_a_pair_takes_back_the_other_half(rng, setup_of):

@@ -130,6 +130,10 @@ class ExactProblem(Problem):
         """Return the same problem with another ``alpha``."""
         return self._variant(alpha=alpha)
 
+    def with_targets(self, Y: np.ndarray, sample_weight: np.ndarray) -> "ExactProblem":
+        """Return the same problem with other targets and weights of its rows."""
+        return self._variant(Y=Y, sample_weight=sample_weight)
+
     def restricted(self, kept: np.ndarray) -> "ExactProblem":
         """Return the problem that has only the weights ``kept``, an increasing index."""
         features, columns = self.features.restricted(kept)
@@ -163,18 +167,20 @@ class ExactProblem(Problem):
         self,
         *,
         X: np.ndarray | None = None,
+        Y: np.ndarray | None = None,
         rows: Index = slice(None),
         kernel: Kernel | None = None,
         features: Features | None = None,
         alpha: float | None = None,
+        sample_weight: np.ndarray | None = None,
     ) -> "ExactProblem":
         return ExactProblem(
             self.centers if X is None else X,
-            self.Y[rows],
+            (self.Y if Y is None else Y)[rows],
             kernel or self.kernel,
             self.loss,
             alpha=self.alpha if alpha is None else alpha,
-            sample_weight=self.sample_weight[rows],
+            sample_weight=(self.sample_weight if sample_weight is None else sample_weight)[rows],
             features=features or self.features,
             fit_intercept=self.fit_intercept,
             adjusted=self.adjusted[rows],

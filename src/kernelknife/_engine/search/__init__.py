@@ -1,7 +1,13 @@
 """Loops over solvers: starts, paths, relaxed models, an exact number of features."""
 
 from kernelknife._engine.search.grid import sparsest_state
-from kernelknife._engine.search.path import Trace, choose_start, follow_path, rank_features
+from kernelknife._engine.search.path import (
+    Trace,
+    choose_start,
+    find_last_penalty,
+    follow_path,
+    rank_features,
+)
 from kernelknife._engine.search.starts import (
     Start,
     StartSettings,
@@ -26,6 +32,7 @@ __all__ = [
     "choose_start",
     "empty_state",
     "equal_weights",
+    "find_last_penalty",
     "find_weights",
     "fixed_weights",
     "follow_path",

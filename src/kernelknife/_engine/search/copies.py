@@ -23,8 +23,8 @@ def find_copies(problem: Problem) -> np.ndarray:
         Z = Z - Z.mean(axis=0)
     columns = _equal_columns(Z)
     owner = problem.features.owner
-    if owner is None:
-        return columns
+    if owner is None or (columns == np.arange(len(columns))).all():
+        return columns if owner is None else np.arange(problem.n_weights)
     members: dict[int, list[int]] = {}
     for column, weight in enumerate(owner):
         members.setdefault(int(weight), []).append(int(columns[column]))
@@ -45,6 +45,8 @@ def _equal_columns(Z: np.ndarray) -> np.ndarray:
     size = max(float(np.abs(Z).max(initial=0.0)), 1e-300)
     near = np.diff(image[order]) <= ALMOST_EQUAL * np.linalg.norm(probe) * size
     labels = np.arange(Z.shape[1])
+    if not near.any():
+        return labels
     cluster = [int(order[0])]
     for i, close in enumerate(near):
         following = int(order[i + 1])
