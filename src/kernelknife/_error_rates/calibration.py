@@ -21,7 +21,6 @@ from joblib import Parallel, delayed
 
 from kernelknife._engine import FitResult, FitSpec, Setup, finish, follow, set_up
 from kernelknife._engine.data import TrainingData
-from kernelknife._engine.objective import ExactProblem
 from kernelknife._engine.search import (
     find_last_penalty,
     fixed_weights,
@@ -482,9 +481,9 @@ def _null(
 def _with_targets(setup: Setup, Y: np.ndarray, s: np.ndarray) -> Setup:
     """Return the setup with other encoded targets and weights of the rows."""
     data = replace(setup.data, rows=setup.data.rows.with_targets(Y, s))
-    if not isinstance(setup.problem, ExactProblem):
+    problem = setup.problem.with_targets(Y, s, setup.center_rows)
+    if problem is None:
         return set_up(setup.spec, data)
-    problem = setup.problem.with_targets(Y[setup.center_rows], s[setup.center_rows])
     return replace(setup, data=data, problem=problem)
 
 

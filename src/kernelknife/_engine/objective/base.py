@@ -344,6 +344,16 @@ class Problem(ABC):
     def with_alpha(self, alpha: float) -> "Problem":
         """Return the same problem with another ``alpha``."""
 
+    def with_targets(
+        self, Y: np.ndarray, sample_weight: np.ndarray, rows: np.ndarray
+    ) -> "Problem | None":
+        """Return the same problem with other targets and weights, given those of all rows.
+
+        ``rows`` are the numbers of the rows that carry a coefficient. None where the problem has to
+        be made anew.
+        """
+        return None
+
     @abstractmethod
     def restricted(self, kept: np.ndarray) -> "Problem":
         """Return the problem that has only the weights ``kept``, an increasing index."""

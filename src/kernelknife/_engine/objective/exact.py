@@ -130,9 +130,11 @@ class ExactProblem(Problem):
         """Return the same problem with another ``alpha``."""
         return self._variant(alpha=alpha)
 
-    def with_targets(self, Y: np.ndarray, sample_weight: np.ndarray) -> "ExactProblem":
+    def with_targets(
+        self, Y: np.ndarray, sample_weight: np.ndarray, rows: np.ndarray
+    ) -> "ExactProblem":
         """Return the same problem with other targets and weights of its rows."""
-        return self._variant(Y=Y, sample_weight=sample_weight)
+        return self._variant(Y=Y[rows], sample_weight=sample_weight[rows])
 
     def restricted(self, kept: np.ndarray) -> "ExactProblem":
         """Return the problem that has only the weights ``kept``, an increasing index."""
