@@ -12,6 +12,7 @@ __all__ = [
     "import_optional",
     "listed",
     "number",
+    "p_value",
     "share",
     "warn",
 ]
@@ -31,6 +32,11 @@ def number(value: float) -> str:
     if size >= 1e5 or size < 1e-3:
         return f"{value:.1e}".replace("e+0", "e").replace("e-0", "e-")
     return f"{value:.3g}" if size < 1000 else f"{value:.0f}"
+
+
+def p_value(value: float) -> str:
+    """Return a p-value or q-value in few characters; none is shown as 0."""
+    return "< 1e-12" if value < 1e-12 else number(value)
 
 
 def share(value: float) -> str:

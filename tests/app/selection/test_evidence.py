@@ -33,7 +33,7 @@ def test_every_gene_that_tells_the_groups_apart_is_listed(answer):
     one = answer.information["g0"]
     assert one.q_value < 0.001
     assert one.class_means["ill"] > one.class_means["well"] + 2
-    assert one.shape == "falls"  # from ill to well
+    assert one.shape == "higher for ill"
     assert answer.information["town"].class_means == {}
     sentence = headline(answer)
     for name in ("g0", "g1", "g2", "g3"):

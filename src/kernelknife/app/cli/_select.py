@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from kernelknife._utils.files import write_file
-from kernelknife._utils.messages import number
+from kernelknife._utils.messages import number, p_value
 from kernelknife.app.cli.console import (
     Failure,
     as_line,
@@ -150,7 +150,7 @@ def _print_information(selection):
     rows = []
     for name in names[:MOST_INFORMATIVE]:
         one = selection.information[name]
-        values = (number(one.p_value), number(one.q_value), f"{100 * one.share:.0f} %")
+        values = (p_value(one.p_value), p_value(one.q_value), f"{100 * one.share:.0f} %")
         rows.append((name, *values, one.shape))
     heads = ("carries information", "p-value", "q-value", "explains", "shape")
     print_table(heads, rows, numeric=(1, 2, 3))

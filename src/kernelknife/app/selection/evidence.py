@@ -63,7 +63,8 @@ class ColumnInformation:
     share : float
         Share of the variance of the target's ranks, or of its classes, that the column explains.
     shape : str
-        How the target changes with it: see :class:`kernelknife.inspection.Information`.
+        How a number changes with it: see :class:`kernelknife.inspection.Information`; of two
+        classes the one with the higher values, or the one at both ends or in the middle.
     class_means : dict of float
         Mean of the column by class; empty for numbers and text columns.
     """
@@ -147,7 +148,7 @@ def find_information(
             float(found.p_values[j]),
             float(found.q_values[j]),
             float(found.shares[j]),
-            found.shapes[j],
+            _shape_in_words(found.shapes[j], found.classes),
             {}
             if name in encoder.levels_
             else {
@@ -157,3 +158,17 @@ def find_information(
         )
         for name, j in zip(encoder.columns_, encoder.first_columns, strict=True)
     }
+
+
+def _shape_in_words(shape: str, classes: tuple) -> str:
+    """Return the shape of a column's information, with the name of a class where there are two."""
+    if len(classes) != 2:
+        return shape
+    first, second = classes
+    named = {
+        "rises": f"higher for {second}",
+        "falls": f"higher for {first}",
+        "valley": f"{second} at both ends",
+        "arch": f"{second} in the middle",
+    }
+    return named.get(shape, shape)
