@@ -46,7 +46,7 @@ def test_the_wheel_holds_the_package_and_nothing_else():
     assert "kernelknife = kernelknife.app.cli:main" in scripts
     assert facts["Requires-Python"] == ">=3.11"
     core = {
-        re.match(r"[a-z-]+", line)[0]
+        re.match(r"[a-z][a-z0-9-]*", line)[0]
         for line in facts.get_all("Requires-Dist")
         if "extra ==" not in line
     }
@@ -79,7 +79,7 @@ def project():
 
 def by_name(lines):
     """Return requirements such as ``numpy >=2.0`` by name, without blanks."""
-    parted = (re.fullmatch(r"([a-z-]+)(?:\[[a-z,]+\])?\s*(.*)", line) for line in lines)
+    parted = (re.fullmatch(r"([a-z][a-z0-9-]*)(?:\[[a-z,]+\])?\s*(.*)", line) for line in lines)
     return {match[1]: match[2].replace(" ", "") for match in parted}
 
 
@@ -108,7 +108,7 @@ def test_the_recipe_has_fields_that_conda_build_knows(recipe):
     # A requirement is a name, and a version behind one blank.
     for kind in ("host", "run"):
         for line in recipe["requirements"][kind]:
-            assert re.fullmatch(r"[a-z-]+( >=[\d.]+)?", line)
+            assert re.fullmatch(r"[a-z][a-z0-9-]*( >=[\d.]+)?", line)
     assert (ROOT / recipe["about"]["license_file"]).is_file()
 
 

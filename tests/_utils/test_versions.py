@@ -57,7 +57,7 @@ def requirements():
         if name not in ("test", "docs", "dev")
         for line in lines
     ]
-    named = (re.fullmatch(r"([a-z-]+)(?:\[[a-z,]+\])?>=([\d.]+)", line) for line in lines)
+    named = (re.fullmatch(r"([a-z][a-z0-9-]*)(?:\[[a-z,]+\])?>=([\d.]+)", line) for line in lines)
     return {match[1]: match[2] for match in named if match}  # None for kernelknife[cli]
 
 

@@ -9,7 +9,8 @@ from sklearn.base import clone
 
 from kernelknife._utils.versions import versions
 from kernelknife.app.half_samples import column_frequencies, column_tiers
-from kernelknife.app.options import ExploreOptions, RelateOptions
+from kernelknife.app.options import ExploreOptions, RelateOptions, printed
+from kernelknife.app.selection.record import as_plain, describe_colors, describe_path
 from kernelknife.app.tables import TableEncoder
 from kernelknife.app.tables.unlabeled import read_features, read_pair
 from kernelknife.canonical import KnifeCCA
@@ -40,6 +41,17 @@ class UnlabeledResult:
     settings: Any
     versions: dict[str, str] = field(default_factory=versions)
     seconds: float
+
+    def _common_json(self, kind: str) -> dict[str, Any]:
+        """Return what the plain data of both kinds of results have in common."""
+        return {
+            "schema": f"kernelknife.{kind}/1",
+            "notes": list(self.notes),
+            "kernel": str(self.model.kernel),  # type: ignore[attr-defined]
+            "settings": {name: as_plain(value) for name, value in printed(self.settings).items()},
+            "versions": self.versions,
+            "seconds": self.seconds,
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,16 +124,36 @@ class Exploration(UnlabeledResult):
         dict
             What ``json.dumps`` accepts.
         """
-        model = self.model
+        model, path = self.model, None
+        if hasattr(model, "path_"):
+            found, firsts = model.path_, self.encoder.first_columns
+            weights, ranking = found.weights[:, firsts], found.ranking[firsts]
+            chosen = int(np.argmin(np.abs(found.sparsities - model.sparsity_)))
+            path = describe_path(self.encoder.columns_, found.sparsities, weights, ranking, chosen)
+        keys = ("columns", "lead", "spread")
+        gap = [dict(zip(keys, map(float, row), strict=True)) for row in getattr(model, "gap_", ())]
+        rows = [
+            {"column": name, "weight": weight, "frequency": self.frequencies[name]}
+            | {"tier": self.tiers.get(name, "")}
+            for name, weight in self.weights.items()
+        ]
+        heads = [f"component_{i + 1}" for i in range(self.scores.shape[1])]
+        scores = [dict(zip(heads, row, strict=True)) for row in self.scores.tolist()]
+        tables = {"columns": rows, "scores": scores, "gap": gap}
         return {
+            **self._common_json("exploration"),
+            "path": path,
+            "gap": gap,
+            "tables": tables if path is None else {**tables, "path": path["points"]},
+            "color": describe_colors(self.color),
+            "beyond_chance": bool(getattr(model, "beyond_chance_", True)),
             "selected": self.selected,
             "finding": self.sure,
             "tiers": self.tiers,
             "frequencies": self.frequencies,
             "weights": self.weights,
             "explained_variance_ratio": model.explained_variance_ratio_.tolist(),
-            "sparsity": model.sparsity_,
-            "notes": list(self.notes),
+            "sparsity": float(model.sparsity_),
             "scores": self.scores.tolist(),
         }
 
@@ -222,7 +254,7 @@ class Relation(UnlabeledResult):
             What ``json.dumps`` accepts.
         """
         model = self.model
-        pairs = []
+        pairs: list[dict[str, Any]] = []
         for i, correlation in enumerate(model.correlations_):
             pair = {
                 "selected": [self.selected(0, i), self.selected(1, i)],
@@ -234,12 +266,22 @@ class Relation(UnlabeledResult):
                 pair["held_out_correlation"] = float(model.held_out_correlations_[i])
                 pair["p_value"] = float(model.p_values_[i])
             pairs.append(pair)
+        rows = [
+            {"pair": i + 1, "table": k + 1, "column": name, "weight": weight}
+            | {"frequency": self.frequencies[k][name], "tier": pair["tiers"][k].get(name, "")}
+            for i, pair in enumerate(pairs)
+            for k in (0, 1)
+            for name, weight in pair["weights"][k].items()
+        ]
         return {
+            **self._common_json("relation"),
+            "tables": {"columns": rows},
+            "scores": [scores.tolist() for scores in self.scores],
+            "sparsity": model.sparsities_.ravel().tolist(),
             "pairs": pairs,
             "finding": self.sure,
             "frequencies": list(self.frequencies),
             "rows": self.n_rows,
-            "notes": list(self.notes),
         }
 
 

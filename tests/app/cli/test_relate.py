@@ -27,7 +27,7 @@ def test_relate(call, pair, tmp_path):
     assert "\ty\t" in out.splitlines()[2]
     page = report.read_text()
     assert "correlation on held-out rows" in page
-    assert page.count("<circle") >= 120
+    assert page.count("<use ") >= 120
 
 
 def test_relate_as_json(call, pair):

@@ -2,9 +2,8 @@
 
 import os
 import re
-import shutil
 from dataclasses import replace
-from html import escape
+from html import escape, unescape
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -13,18 +12,12 @@ import pandas as pd
 import pytest
 
 from kernelknife import knife_path
-from kernelknife.app.options import TableOptions
-from kernelknife.app.report import build_report
-from kernelknife.app.report.pieces import effects_piece, pairs_piece
-from kernelknife.app.report.svg import SHADES
-from kernelknife.app.selection import Effect, select_features
-from kernelknife.app.tables import make_table
+from kernelknife.app.report import build_report, draw_figures
+from kernelknife.app.selection import select_features
 from kernelknife.datasets import make_sinusoidal, make_skin_of_orange
+from kernelknife.inspection.displays.style import DIVERGING, THEME
 
 HOSTILE = "<script>window.hacked=1</script>\"'&|\\u2028</style>"
-
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 
 AXE = Path(os.environ.get("KERNELKNIFE_AXE", "node_modules/axe-core/axe.min.js"))
@@ -56,7 +49,7 @@ def test_everything_is_in_one_small_file(page_file):
         "Columns with the same information",
     ]
     for heading in headings:
-        assert f"<h2>{heading}</h2>" in text
+        assert f"<h2>{heading}" in text
 
 
 def test_names_and_values_are_escaped(page_file):
@@ -73,8 +66,8 @@ def test_the_snippet_gives_the_same_answer(tmp_path, monkeypatch):
     frame.to_csv("data.csv", index=False)
     selection = select_features(frame, "y", alpha=0.3, folds=3, drop=("g",))
     page = build_report(selection, "data.csv")
-    code = re.search(r"<pre[^>]*><code>(.*?)</code></pre>", page, re.DOTALL).group(1)
-    code = code.replace("&#x27;", "'").replace("&quot;", '"')
+    code = re.search(r"<code>(from kernelknife.*?)</code></pre>", page, re.DOTALL).group(1)
+    code = unescape(code)
     namespace = {}
     exec(compile(code, "snippet", "exec"), namespace)
     assert namespace["selection"].selected == selection.selected
@@ -111,19 +104,26 @@ def test_what_acts_together_is_named_and_drawn(together):
     page = build_report(together)
     assert "<script>window.hacked" not in page
     assert "what a column on its own adds to the prediction; its average is zero" in page
-    section = page.split("<h2>What acts together</h2>")[1].split("<h2>")[0]
-    assert f"{escape(HOSTILE)} and right" in section
+    section = page.split("<h2>What acts together")[1].split("</section>")[0]
+    shown = escape(HOSTILE[:39] + "\N{HORIZONTAL ELLIPSIS}").replace("&quot;", "&#34;")
+    assert f"{shown.replace('&#x27;', '&#39;')}</span> and right" in section
     assert f"{100 * together.interactions[0].share:.1f} %" in section
     assert 1 <= section.count("<svg") <= 4
     assert "red raises the output" in section
     assert len(section) < 200_000
-    # Every shade has a color, in the light and in the dark.
-    for i in range(SHADES):
-        assert len(re.findall(rf"--h{i}: #", page)) == 2
-        assert f".kk .h{i} {{" in page
     # Both parts of the picture are well-formed.
     for svg in re.findall(r"<svg.*?</svg>", section, re.DOTALL):
         ElementTree.fromstring(svg)
+
+
+def test_every_color_of_the_charts_is_in_the_style_sheet(together):
+    page = build_report(together)
+    for name, color in THEME.items():
+        if name != "rule":
+            light, dark = re.findall(rf"--{name}: (#[0-9a-f]{{6}})", page)[:2]
+            assert light == color
+            assert name == "gray" or dark != light
+    assert f"var(--h0,{DIVERGING[0]})" in page
 
 
 def test_columns_that_act_alone_are_said_to(together, selection):
@@ -132,32 +132,62 @@ def test_columns_that_act_alone_are_said_to(together, selection):
     assert "What acts together" not in build_report(selection), "a joint function cannot say"
 
 
-def test_a_color_means_one_class_in_all_charts():
-    grid, rug = [0.0, 1.0], np.zeros(2)
-    curves = {f"score of {i}": np.array([0.0, float(i)]) for i in range(12)}
-    effects = [Effect("a", grid, curves, rug), Effect("b", grid, dict(curves), rug)]
-    piece = effects_piece(effects)
-    assert piece.count('<ul class="legend">') == 1, "one legend stands for all charts"
-    assert "5 others" in piece
-    lines = re.findall(r'<polyline class="line (c\d|gray) thick".*?<title>(.*?)</title>', piece)
-    colors = {name: kind for kind, name in lines}
-    assert len(lines) == 24
-    assert {(kind, name) for kind, name in lines} == {(v, k) for k, v in colors.items()}
-    shown = [kind for kind in colors.values() if kind != "gray"]
-    assert len(shown) == len(set(shown)) == 7
-    assert all(colors[f"score of {i}"] == "gray" for i in range(5)), "they vary least"
+def test_there_is_no_color_where_there_are_no_rows(together):
+    (first, *_) = (one for one in together.to_json()["interactions"] if one["surface"])
+    values = np.array(first["surface"]["values"], dtype=float)
+    edges, points = first["surface"]["edges"], np.array(first["surface"]["points"])
+    assert 0.1 < np.isnan(values).mean() < 0.9
+    cells = [np.searchsorted(e, p, side="right") - 1 for e, p in zip(edges, points.T, strict=True)]
+    inside = np.all([(c >= 0) & (c < 24) for c in cells], axis=0)
+    assert not np.isnan(values[tuple(c[inside] for c in cells)]).any(), "every row has a color"
+
+
+def test_curves_of_many_classes_have_colors_of_their_own_or_gray():
+    curves = {f"score of {i}": [0.0, float(i)] for i in range(12)}
+    effect = {"column": "a", "values": [0.0, 1.0], "curves": curves, "rug": [], "separate": False}
+    figures = draw_figures({"schema": "", "effects": [effect, {**effect, "column": "b"}]})
+    one, other = (
+        {
+            tuple(line.get_ydata()): line.get_color()
+            for line in figure.axes[0].lines
+            if line.get_lw() > 0.8 or line.get_marker() == "o"
+        }
+        for figure in figures.values()
+    )
+    assert one == other, "a color means one class in all charts"
+    colors = [color for color in one.values() if color != THEME["gray"]]
+    assert len(colors) == len(set(colors)) == 8
+    assert all(one[0.0, float(i)] == THEME["gray"] for i in range(4)), "they vary least"
 
 
 def test_columns_of_few_values_are_jittered():
-    frame = pd.DataFrame({"stars": [1, 2, 3] * 20, "x": np.arange(60.0), "y": np.arange(60.0)})
-    piece, jittered = pairs_piece(make_table(frame, TableOptions(target="y")), ["stars", "x"])
-    assert jittered
-    places = {float(x) for x in re.findall(r'cx="([\d.]+)"', piece)}
-    assert len(places) > 20, "three values would make three columns of dots"
-    _, jittered = pairs_piece(
-        make_table(frame.assign(stars=frame["x"]), TableOptions(target="y")), ["stars", "x"]
-    )
-    assert not jittered
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"stars": [1.0, 2.0, 3.0] * 30, "x": rng.normal(size=90)})
+    frame["y"] = frame["stars"] + frame["x"]
+    record = select_features(
+        frame, "y", kernel="linear", alpha=0.1, folds=3, n_features=2
+    ).to_json()
+    (ax, *_) = draw_figures(record)["scatter"].axes
+    drawn = np.concatenate([line.get_xydata() for line in ax.lines])
+    names = [one["column"] for one in record["scatter"]["columns"]]
+    of_stars, of_x = drawn[:, names.index("stars")], drawn[:, names.index("x")]
+    assert len(set(of_stars)) > 20, "three values would make three lines of dots"
+    assert np.abs(of_stars - of_stars.round()).max() < 0.2
+    assert set(of_x) <= set(frame["x"])
+
+
+def test_heavy_tails_have_a_logarithmic_axis():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"income": np.exp(rng.normal(9, 1.5, 120)), "age": rng.normal(size=120)})
+    frame["y"] = np.log(frame["income"]) + frame["age"]
+    record = select_features(
+        frame, "y", kernel="additive", alpha=0.1, folds=3, sparsity=0.5
+    ).to_json()
+    logs = {one["column"]: one["log"] for one in record["effects"]}
+    assert logs == {"income": True, "age": False}
+    axes = {name: figure.axes[0] for name, figure in draw_figures(record).items()}
+    scales = {ax.get_xlabel(): ax.get_xscale() for name, ax in axes.items() if "effect" in name}
+    assert scales == {"income": "log", "age": "linear"}
 
 
 def test_weights_of_zero_are_folded_away(selection):
@@ -176,17 +206,6 @@ def test_notebooks_show_the_same_pieces(selection):
     html = path._repr_html_()
     assert 'type="range"' in html
     assert html != path._repr_html_()  # identifiers of their own, twice on one page
-
-
-@pytest.fixture(scope="module")
-def browser():
-    if CHROMIUM is None:
-        pytest.skip("chromium is not installed")
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as session:
-        browser = session.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture
@@ -209,7 +228,7 @@ def test_it_opens_without_error_or_request(page):
 
 
 def test_a_hostile_name_stays_text(page):
-    assert page.locator("tbody th", has_text="<script>window.hacked=1</script>").count() == 3
+    assert page.locator("tbody th", has_text="<script>window.hacked=1</script>").count() >= 3
     assert page.locator("img").count() == 0
 
 
@@ -217,7 +236,7 @@ def test_the_slider_moves_and_the_numbers_change(page, selection):
     slider = page.locator("input[type=range]")
     state, value = page.locator(".state"), page.locator("output")
     assert "(selected)" in value.inner_text()
-    before = (state.inner_text(), page.locator("line.marker").first.get_attribute("x1"))
+    before = (state.inner_text(), page.locator("[data-kk=rule]").get_attribute("transform"))
     slider.focus()
     page.keyboard.press("Home")
     first = int(selection.search.path_.n_selected[0])
@@ -225,7 +244,7 @@ def test_the_slider_moves_and_the_numbers_change(page, selection):
     assert page.locator(".chips li").count() == first
     page.keyboard.press("End")
     assert state.inner_text().startswith("0 columns selected")
-    assert (state.inner_text(), page.locator("line.marker").first.get_attribute("x1")) != before
+    assert (state.inner_text(), page.locator("[data-kk=rule]").get_attribute("transform")) != before
     assert "0 columns" in slider.get_attribute("aria-valuetext")
     assert page.noise == []
 

@@ -117,4 +117,4 @@ def test_surfaces_of_several_classes_name_one_of_them():
         f"adds to the score of {label}" for label in ("far", "up", "down")
     }
     first = found.to_json()["interactions"][0]
-    assert first == {"names": ["a", "b"], "share": pair.share}
+    assert (first["names"], first["share"]) == (["a", "b"], pair.share)

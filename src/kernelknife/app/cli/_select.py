@@ -23,8 +23,8 @@ from kernelknife.app.cli.console import (
 from kernelknife.app.cli.progress import fold_bar
 from kernelknife.app.options import ReadOptions, SelectOptions
 from kernelknife.app.report import build_report
-from kernelknife.app.report.substitutes import best_substitute
 from kernelknife.app.selection import find_warnings, headline, select_features
+from kernelknife.app.selection.record import best_substitute
 from kernelknife.app.selection.verdict import KEPT, TIERS
 from kernelknife.app.storage import save_model
 from kernelknife.app.tables import read_table

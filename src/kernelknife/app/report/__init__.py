@@ -1,8 +1,9 @@
 """A report on a selection: one HTML page that needs no network, light or dark, ready for print.
 
-The report reads results and computes none. Notebooks show the same pieces.
+The report reads the plain data of a result and computes nothing. Notebooks show the same pieces.
 """
 
+from kernelknife.app.report.figures import draw_figures
 from kernelknife.app.report.page import build_fragment, build_report, path_fragment
 from kernelknife.app.report.unlabeled import build_exploration, build_relation
 
@@ -11,5 +12,6 @@ __all__ = [
     "build_fragment",
     "build_relation",
     "build_report",
+    "draw_figures",
     "path_fragment",
 ]

@@ -112,6 +112,7 @@ class ErrorRate:
             "method": self.method,
             "selected": self.selected,
             "bound": self.bound,
+            "n_samples": self.n_samples,
             "sentence": self.sentence,
             "columns": {name: vars(column) for name, column in self.columns.items()},
         }

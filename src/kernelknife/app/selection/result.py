@@ -1,6 +1,5 @@
 """What a selection returns, as plain data."""
 
-from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -459,6 +458,8 @@ class Selection:
         dict
             Columns, penalties, errors, settings and versions.
         """
+        from kernelknife.app.selection.record import as_plain, describe  # which reads selections
+
         return {
             "target": self.table.target_name,
             "verdict": {
@@ -476,16 +477,10 @@ class Selection:
                 {**vars(feature), "tier": self.verdict.tiers.get(feature.name, "")}
                 for feature in self.features
             ],
-            "interactions": [
-                {"names": list(together.names), "share": together.share}
-                for together in self.interactions
-            ],
             "kernel": self.search.kernel_name_,
-            "substitutes": self._substitutes_to_json(),
             "alpha": float(self.model.alpha),
             "sparsity": float(self.model.sparsity_),
             "error": self._errors_to_json(),
-            "classes": None if self.quality is None else self.quality.to_json(),
             "survival": None if self.survival is None else self.survival.to_json(),
             "calibration": None if self.calibration is None else self.calibration.to_json(),
             "better_than_baseline": self.verdict.better,
@@ -500,23 +495,9 @@ class Selection:
             "columns": self.table.n_candidates,
             "kept": list(self.table.kept),
             "adjusted_for": list(self.table.adjusted),
-            "notes": list(self.table.notes),
-            "settings": {name: _plain(value) for name, value in printed(self.settings).items()},
+            "settings": {name: as_plain(value) for name, value in printed(self.settings).items()},
             "versions": self.versions,
-        }
-
-    def _substitutes_to_json(self):
-        """Return what could replace each selected column."""
-        return {
-            place.name: {
-                "loss_without": place.cost,
-                "needed": place.needed,
-                "replaced_by": [
-                    {"name": one.name, "loss": one.cost, "correlation": one.correlation}
-                    for one in place.substitutes
-                ],
-            }
-            for place in self.substitutes
+            **describe(self),
         }
 
     def _errors_to_json(self):
@@ -541,15 +522,3 @@ class Selection:
         from kernelknife.app.report import build_fragment
 
         return build_fragment(self)
-
-
-def _plain(value):
-    """Return an option as JSON can hold it: sequences as lists, other objects as their text."""
-    if isinstance(value, np.ndarray | np.generic):
-        value = value.tolist()
-    if value is None or isinstance(value, str | bool | int | float):
-        return value
-    # An iterator would be empty by now.
-    if isinstance(value, Iterable) and not isinstance(value, Iterator | Mapping):
-        return [_plain(item) for item in value]
-    return repr(value)

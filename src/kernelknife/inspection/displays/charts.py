@@ -154,11 +154,18 @@ def draw_counts(ax, counts, errors, spread, name, noun="features", style=None):
     return line, least, fewest
 
 
-def draw_legend(ax, columns=1):
-    """Write the names of what has a label above the axes, where they hide nothing."""
+def draw_legend(ax, columns=1, entries=(), title=None):
+    """Write names above the axes, where they hide nothing; with a title into an empty panel.
+
+    Names are those of what has a label, or the ``entries``, pairs of a name and a color of dots.
+    """
+    for name, color in entries:
+        ax.plot([], [], "o", color=color, label=name)
     handles, labels = ax.get_legend_handles_labels()
+    where: dict = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.2}
+    if title is not None:
+        where = {"loc": "upper right", "title": st.shorten(title, 24)}
     names = [st.shorten(label, 48) for label in labels]
-    where = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.2}
     ax.legend(handles, names, fontsize="small", ncols=columns, frameon=False, **where)
 
 
@@ -381,32 +388,38 @@ def draw_survival(ax, groups, name="time"):
     st.label_lines(ax, points, [group["name"] for group in groups], st.color_lines(len(groups)))
 
 
-def draw_calibration(ax, parts, rows=None, *, name="target", level=None, log=False):
+def draw_calibration(ax, groups, rows=None, *, name="target"):
     """Draw what was observed where a model has predicted some value, on held-out rows.
 
-    ``parts`` are tenths of the rows by their prediction: mappings with ``predicted``, ``observed``
-    and ``standard_error``. ``rows`` are the predictions and targets of single rows. With a
-    ``level`` the observed values are shares of rows below a predicted quantile.
+    ``groups`` are parts of the rows by their prediction: mappings with ``predicted``, ``observed``
+    and ``spread``, the standard error. ``rows`` are the predictions and targets of single rows.
     """
-    x, y, spread = (
-        np.array([part[key] for part in parts], dtype=float)
-        for key in ("predicted", "observed", "standard_error")
-    )
+    keys = ("predicted", "observed", "spread")
+    x, y, spread = (np.array([one[key] for one in groups], dtype=float) for key in keys)
     if rows is not None:
         ax.plot(*rows, "o", color=st.GRAY, markersize=3.5, markeredgewidth=0, alpha=0.6)
-    ends = np.array([x.min(), x.max()])
-    aim = ends if level is None else np.full(2, level)
-    ax.plot(ends, aim, color=st.QUIET, linewidth=1.0, linestyle=st.CHOSEN_DASH)
-    ax.vlines(x, y - spread, y + spread, color=st.COLORS[0], linewidth=1.8)
+    low, high = min(x.min(), y.min()), max(x.max(), y.max())
+    ax.plot([low, high], [low, high], color=st.QUIET, linewidth=1.0, linestyle=st.CHOSEN_DASH)
+    for place, middle, width in zip(x, y, np.nan_to_num(spread), strict=True):
+        ax.plot([place] * 2, [middle - width, middle + width], color=st.COLORS[0], linewidth=1.8)
     ax.plot(x, y, "o", color=st.COLORS[0], markersize=6)
-    if level is not None:
-        ax.set_ylim(0.0, 1.0)
-    if log:
-        ax.set(xscale="log", yscale="log")
-    st.round_ticks(ax.xaxis, log=log)
-    st.round_ticks(ax.yaxis, log=log)
-    below = "share of rows below" if level is not None else f"observed {st.shorten(name, 24)}"
-    st.name_axes(ax, f"predicted {st.shorten(name, 30)}", below)
+    st.round_ticks(ax.xaxis)
+    st.round_ticks(ax.yaxis)
+    st.name_axes(ax, f"predicted {st.shorten(name, 30)}", f"observed {st.shorten(name, 24)}")
+
+
+def draw_gap(ax, gap):
+    """Draw the lead in explained variance over permuted columns, by the number of columns."""
+    for one in gap:
+        ends = [one["lead"] - one["spread"], one["lead"] + one["spread"]]
+        ax.plot([one["columns"]] * 2, ends, color=st.GRAY, linewidth=1.5)
+    x, y = ([one[key] for one in gap] for key in ("columns", "lead"))
+    ax.plot(x, y, "o", color=st.COLORS[0], markersize=6)
+    ax.set_xscale("log")
+    ax.set_xlim(0.9, 1.1 * max(x))
+    st.round_ticks(ax.xaxis, log=True)
+    st.round_ticks(ax.yaxis)
+    st.name_axes(ax, "columns", "lead in explained variance")
 
 
 def draw_spark(ax, effect):

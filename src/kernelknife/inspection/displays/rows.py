@@ -188,7 +188,5 @@ class ScoresDisplay(st.Display):
         self.dots_ = list(ax.lines)
         for line in self.dots_:
             line.set(**style)
-        for label, color in legend:
-            ax.plot([], [], "o", color=color, label=label)
         if legend:
-            draw_legend(ax, columns=min(4, len(legend)))
+            draw_legend(ax, min(4, len(legend)), legend)
