@@ -180,8 +180,8 @@ def _scatter(record):
         log = one["log"], two["log"]
         charts.draw_dots(ax, x, y, colors, jitter=(True, True), log=log, names=names, size=4.0)
     charts.draw_legend(axes[0, -1], 1, legend, record["target"] if n > 1 else None)
-    names = listed([one["column"] for one in columns])
-    yield "", axes[0, 0], f"Pairs of {names}, colored by {record['target']}."
+    every = listed([one["column"] for one in columns])
+    yield "", axes[0, 0], f"Pairs of {every}, colored by {record['target']}."
 
 
 def _confusion(record):

@@ -63,17 +63,7 @@ def describe(selection: Any, spell: Any = in_python) -> dict[str, Any]:
         "warnings": [spelled(text, spell) for text in find_warnings(selection)],
         "notes": [spelled(text, spell) for text in table.notes],
         "errors": _errors(selection),
-        "words": {
-            "model": selection.model_in_words,
-            "products": selection.products_in_words,
-            "full_model": selection.full_model_in_words,
-            "baseline": BASELINES[table.task],
-            "nested": selection.nested_in_words,
-            "quality": selection.quality_in_words,
-            "target": _target_in_words(table),
-            "loss": _loss_name(model.loss, table.task),
-            "weights": WEIGHTINGS[selection.weighting],
-        },
+        "words": _words(selection),
         "folds": len(search.splits_),
         "converged": bool(model.converged_),
         "compared": {
@@ -89,24 +79,37 @@ def describe(selection: Any, spell: Any = in_python) -> dict[str, Any]:
         "acts_together": bool(order_of(model) > 1 and len(selection.selected) > 1),
         "scatter": _scatter(selection),
         "classes": _classes(selection.quality),
-        "substitutes": {
-            place.name: {
-                "loss_without": place.cost,
-                "needed": place.needed,
-                "in_words": place.need_in_words,
-                "replaced_by": [
-                    {
-                        "name": one.name,
-                        "loss": one.cost,
-                        "correlation": one.correlation,
-                        "selected": one.selected,
-                    }
-                    for one in place.substitutes
-                ],
-            }
-            for place in selection.substitutes
-        },
+        "substitutes": {place.name: _place(place) for place in selection.substitutes},
         "seconds": selection.seconds,
+    }
+
+
+def _words(selection):
+    """Return phrases of the page: what was compared, and what errors are of."""
+    table, model = selection.table, selection.model
+    return {
+        "model": selection.model_in_words,
+        "products": selection.products_in_words,
+        "full_model": selection.full_model_in_words,
+        "baseline": BASELINES[table.task],
+        "nested": selection.nested_in_words,
+        "quality": selection.quality_in_words,
+        "target": _target_in_words(table),
+        "loss": _loss_name(model.loss, table.task),
+        "weights": WEIGHTINGS[selection.weighting],
+    }
+
+
+def _place(place):
+    """Return what could replace a selected column."""
+    keys = {"name": "name", "loss": "cost", "correlation": "correlation", "selected": "selected"}
+    return {
+        "loss_without": place.cost,
+        "needed": place.needed,
+        "in_words": place.need_in_words,
+        "replaced_by": [
+            {key: getattr(one, of) for key, of in keys.items()} for one in place.substitutes
+        ],
     }
 
 
@@ -448,21 +451,30 @@ def tables_of(record: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
         ],
         "number_of_columns": record["counts"],
         "path": record["path"]["points"],
-        "cross_validation": [
-            {"model": curve["label"], "sparsity": s, "error": e, "standard_error": d}
-            for curve in record["cross_validation"]["curves"]
-            for s, e, d in zip(
-                curve["sparsity"], curve["error"], curve["standard_error"], strict=True
-            )
-        ],
-        "effects": [
-            {"column": effect["column"], "value": value, "output": output, "effect": height}
-            for effect in record["effects"]
-            for output, curve in effect["curves"].items()
-            for value, height in zip(effect["values"], curve, strict=True)
-        ],
+        "cross_validation": _curve_rows(record["cross_validation"]["curves"]),
+        "effects": _effect_rows(record["effects"]),
     }
     return {name: rows for name, rows in tables.items() if rows}
+
+
+def _curve_rows(curves):
+    """Return one row per point of the errors over the folds."""
+    keys = ("sparsity", "error", "standard_error")
+    return [
+        {"model": curve["label"], **dict(zip(keys, point, strict=True))}
+        for curve in curves
+        for point in zip(*(curve[key] for key in keys), strict=True)
+    ]
+
+
+def _effect_rows(effects):
+    """Return one row per point of the effects."""
+    return [
+        {"column": effect["column"], "value": value, "output": output, "effect": height}
+        for effect in effects
+        for output, curve in effect["curves"].items()
+        for value, height in zip(effect["values"], curve, strict=True)
+    ]
 
 
 def _row_of(record, feature):
