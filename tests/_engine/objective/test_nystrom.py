@@ -9,7 +9,7 @@ from kernelknife._engine.data.arrays import ArrayRows
 from kernelknife._engine.objective import ExactProblem, Features, NystromProblem
 from kernelknife._engine.objective.nystrom_coefficients import CoefficientDescent
 from kernelknife._engine.solvers import SOLVERS
-from kernelknife.kernels import KERNELS, RBF
+from kernelknife.kernels import KERNELS, RBF, Anova
 from kernelknife.losses import LOSSES, SquaredHinge, SquaredLoss
 
 DEFINITE = [name for name, kernel in KERNELS.items() if not kernel.indefinite]
@@ -162,3 +162,40 @@ def test_a_step_that_overshoots_takes_its_best_length(seed, monkeypatch):
     # Half of a step, where a whole one overshoots, takes more of them.
     monkeypatch.setattr(CoefficientDescent, "_best_length", lambda *_: 0.5)
     assert state.inner.factorizations < solve()[1].inner.factorizations
+
+
+@pytest.mark.parametrize("loss", ["squared", "squared_hinge", "logistic"])
+@pytest.mark.parametrize("kernel", [RBF(), Anova()], ids=repr)
+def test_centers_that_span_the_others_are_enough(kernel, loss, rng, monkeypatch):
+    loss = SMOOTH[loss]()
+    X, y, s = instance(rng, loss, n=400)
+    w = np.array([0.2, 0.1, 0.0, 0.01])
+    problem = with_centers(X, y, s, X[:150], kernel, loss)
+    few = problem.solve(w, tol=1e-10)
+    assert few.few is not None
+    assert np.count_nonzero(few.inner.C) == len(few.few.problem.centers) < 100
+    monkeypatch.setattr(NystromProblem, "_enough", 0.0)
+    everything = with_centers(X, y, s, X[:150], kernel, loss)
+    all_ = everything.solve(w, tol=1e-10)
+    assert all_.few is None
+    assert_allclose(few.smooth, all_.smooth, rtol=1e-6)
+    assert_allclose(problem.value(w, few.inner.C, few.inner.b, 0.0), few.smooth, rtol=1e-9)
+    one, two = problem.linearize(few), everything.linearize(all_)
+    # Curvature only proposes steps.
+    for a, b, atol in (
+        (one.gradient, two.gradient, 1e-5),
+        (problem.gradient(few), everything.gradient(all_), 1e-5),
+        (one.H, two.H, 1e-2),
+        (one.V.T @ one.V, two.V.T @ two.V, 1e-2),
+    ):
+        assert_allclose(a, b, atol=atol * np.abs(b).max())
+    # From the model at these weights a solve at others nearby takes as few steps.
+    step = np.array([0.01, 0.01, 0.001])
+    there = w + np.array([0.01, 0.01, 0.0, 0.001])
+    steps = [
+        p.solve(there, p.predict_warm(state, model, step), tol=1e-3).inner.factorizations
+        for p, state, model in ((problem, few, one), (everything, all_, two))
+    ]
+    assert steps[0] <= steps[1]
+    moved = problem.solve(w[::-1].copy(), few.warm, tol=1e-10)
+    assert_allclose(moved.smooth, everything.solve(w[::-1].copy(), tol=1e-10).smooth, rtol=1e-6)

@@ -9,8 +9,9 @@ from kernelknife._engine.data import Columns, Sample, TrainingData
 from kernelknife._engine.objective.base import Problem
 from kernelknife._engine.objective.exact import ExactProblem
 from kernelknife._engine.objective.features import Features
-from kernelknife._engine.objective.nystrom import NystromProblem, seen_once, spanning_centers
+from kernelknife._engine.objective.nystrom import NystromProblem
 from kernelknife._engine.objective.primal import PrimalProblem, has_primal, measure_sums
+from kernelknife._engine.objective.sums import seen_once, spanning_centers
 from kernelknife._engine.policy import CENTERS as POLICY
 from kernelknife._engine.policy import fit_centers, sums_pay
 from kernelknife._utils.arrays import is_foreign, to_host

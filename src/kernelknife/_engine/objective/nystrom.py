@@ -10,14 +10,14 @@ there are.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from kernelknife._engine.data import Rows, Sample
 from kernelknife._engine.data.arrays import ArrayRows, DeviceRows
-from kernelknife._engine.data.columns import Columns, as_taken, rows_to_look_at, take_both
+from kernelknife._engine.data.columns import Columns, rows_to_look_at
 from kernelknife._engine.data.rows import Sums
 from kernelknife._engine.objective.base import (
     Fit,
@@ -28,22 +28,29 @@ from kernelknife._engine.objective.base import (
     rows_of_sample,
     single_precision,
 )
-from kernelknife._engine.objective.coefficients import null_objective
-from kernelknife._engine.objective.exact import ExactProblem
+from kernelknife._engine.objective.exact import SURE, ExactProblem
 from kernelknife._engine.objective.features import Chain, Features, Subset
 from kernelknife._engine.objective.nystrom_coefficients import CoefficientDescent
 from kernelknife._engine.objective.sums import (
     Setting,
     Step,
+    enough_pivots,
     exact_model,
+    first_two,
     gradient_sums,
     loss_sums,
     model_sums,
     norm_matrix,
+    null_of,
     primal_sums,
     reduced_model,
+    respond,
+    root_of,
     second_sums,
+    seen_once,
     slope_sums,
+    spanning_centers,
+    usual_curvature,
 )
 from kernelknife._utils.arrays import Array, like, to_host
 from kernelknife.kernels import Kernel
@@ -68,26 +75,27 @@ SAMPLE_ROWS, SAMPLE_ROWS_PER_CENTER = 5000, 10
 WORTH_A_SAMPLE = 3  # times as many rows as the sample has, so that it pays to begin there
 
 
-def spanning_centers(n_columns: int, rows: Rows) -> int:
-    """Return how many centers a linear model needs so that no direction is lost.
-
-    With fewer, its columns are tied to each other by the choice of the centers, and the problem
-    is no longer convex in the weights.
-    """
-    return min(n_columns, rows.shape[0])
-
-
 @dataclass(frozen=True)
 class NystromState(State):
     """The model at the weights ``w``; the factorization stays where it was made."""
 
     step: Step
     setting: Setting
+    few: "Few | None" = None
 
     @property
     def warm(self) -> np.ndarray:
         """The coefficients, those of the unpenalized columns last."""
         return np.vstack([self.inner.C, self.inner.b])
+
+
+@dataclass(frozen=True)
+class Few:
+    """The model on those centers that span all: few, as soon as few columns are left."""
+
+    problem: "NystromProblem"
+    state: NystromState
+    index: np.ndarray  # of its coefficients among all, those of the unpenalized columns last
 
 
 class NystromProblem(Problem):
@@ -120,6 +128,8 @@ class NystromProblem(Problem):
         Whether the centers span all columns; None finds out.
     seed : int, default=0
         For the rows that samples take.
+    ridge : float, default=None
+        Of the coefficients; None finds out.
     """
 
     exact = False
@@ -141,6 +151,7 @@ class NystromProblem(Problem):
         null_value: float | None = None,
         spans: bool | None = None,
         seed: int = 0,
+        ridge: float | None = None,
     ):
         if kernel.indefinite:
             raise ValueError(
@@ -157,6 +168,8 @@ class NystromProblem(Problem):
         if spans is None:
             spans = len(centers) >= spanning_centers(self.n_columns, rows)
         self._spans, self._null_value = spans, null_value
+        if ridge is not None:
+            self._ridge = ridge
         self._shared: tuple[bytes, Array] | None = None
 
     @property
@@ -306,7 +319,7 @@ class NystromProblem(Problem):
         """Return the objective of the best constant model under another loss."""
         sample = self.rows.sample(rows_to_look_at(self.rows, NULL_ROWS))
         model = (loss, self.n_outputs, self.fit_intercept, self.adjusted)
-        value = self.rows.apply(_null_of, sample, *model, self.total_weight)
+        value = self.rows.apply(null_of, sample, *model, self.total_weight)
         return float(self.rows.fetch(value))
 
     def refit(self, loss: Loss, w: np.ndarray) -> tuple[np.ndarray, np.ndarray, bool]:
@@ -331,6 +344,9 @@ class NystromProblem(Problem):
         shared = self._shared_centers(subset)
         M = self.rows.apply(norm_matrix, shared, setting, self._ridge / self.alpha)
         m, constant = len(self.centers), self.loss.constant_curvature
+        pivots = enough_pivots(M, self._enough)
+        if pivots is not None:
+            return self._solve_by_few(w, warm, tol, pivots, M)
         if warm is None or constant:
             warm = np.zeros((m + setting.n_unpenalized, self.n_outputs))
         # A step of the weights that promises little stands out from noise, and its gradient is
@@ -350,6 +366,38 @@ class NystromProblem(Problem):
         c = descent.c
         fit = Fit(c[:m], c[m:], end.loss, end.value, descent.factorizations, residual)
         return NystromState(w, fit, step, setting)
+
+    @cached_property
+    def _enough(self) -> float:
+        """What few centers may leave of another's kernel with itself, 0 where all are needed.
+
+        See :attr:`ExactProblem._enough`, whose bound is that of all rows together.
+        """
+        bound = self.loss.curvature_bound
+        if self.convex or self.loss.couples_rows or not 0.0 < bound < np.inf:
+            return 0.0
+        # The matrix has a ridge on its diagonal.
+        return (
+            SURE * 2.0 * self.alpha / (bound * self.total_weight) + 2.0 * self._ridge / self.alpha
+        )
+
+    def _solve_by_few(
+        self, w: np.ndarray, warm: np.ndarray | None, tol: float, pivots: np.ndarray, M: np.ndarray
+    ) -> NystromState:
+        """Solve with those centers that span the others at these weights."""
+        m = len(M)
+        few = self._variant(centers=self.centers[pivots], ridge=self._ridge)
+        few._enough = 0.0
+        if warm is not None:
+            # The function is the same, as far as these centers have it.
+            function = np.linalg.solve(M[np.ix_(pivots, pivots)], M[pivots] @ warm[:m])
+            warm = np.vstack([function, warm[m:]])
+        state = few.solve(w, warm, tol)
+        C = np.zeros((m, self.n_outputs))
+        C[pivots] = state.inner.C
+        index = np.append(pivots, np.arange(m, m + len(state.inner.b)))
+        inner = replace(state.inner, C=C)
+        return NystromState(w, inner, state.step, state.setting, Few(few, state, index))
 
     def polish(self, state: NystromState, tol: float) -> NystromState:
         """Go on minimizing over the coefficients of a state; its value never rises."""
@@ -378,6 +426,8 @@ class NystromProblem(Problem):
 
     def gradient(self, state: NystromState) -> np.ndarray:
         """Return the gradient in all weights, without the curvature."""
+        if state.few is not None:
+            return state.few.problem.gradient(state.few.state)
         if self.convex:
             return self._primal_gradient(self._primal_slopes(state))
         subset, setting, chain = self._differentiable(state)
@@ -400,6 +450,8 @@ class NystromProblem(Problem):
 
     def linearize(self, state: NystromState, penalty: np.ndarray | None = None) -> Linearization:
         """Return gradient and Gauss-Newton factor at ``state``, by one pass over the rows."""
+        if state.few is not None:
+            return state.few.problem.linearize(state.few.state, penalty)
         if self.convex:
             return self._linearize_primal(state, penalty)
         if state.derived.linearization is not None:
@@ -415,7 +467,7 @@ class NystromProblem(Problem):
         H = None
         if self.absorbing and few and self.kernel.twice_differentiable:
             H = self._exact_hessian(state, subset, setting, chain, sums, gradient)
-        model = Linearization(subset.active, gradient, _root(Q), H)
+        model = Linearization(subset.active, gradient, root_of(Q), H)
         state.derived.linearization = model
         return model
 
@@ -454,7 +506,7 @@ class NystromProblem(Problem):
             for q in range(c.shape[1])
         ]
         parts = self.rows.apply(exact_model, sums, seconds, own, state.step, self._n_coefficients)
-        in_v, Q = self.rows.fetch(self.rows.apply(_first_two, parts))
+        in_v, Q = self.rows.fetch(self.rows.apply(first_two, parts))
         state.derived.response = parts
         w = state.w[subset.active]
         if subset.first is None:
@@ -470,9 +522,13 @@ class NystromProblem(Problem):
         self, state: NystromState, model: Linearization, step: np.ndarray
     ) -> np.ndarray:
         """Return coefficients to start from after a small ``step`` of the weights."""
+        if state.few is not None:
+            few, warm = state.few, state.warm.copy()
+            warm[few.index] = few.problem.predict_warm(few.state, model, step)
+            return warm
         if state.derived.response is None:
             return state.warm
-        change = self.rows.fetch(self.rows.apply(_respond, state.derived.response, step))
+        change = self.rows.fetch(self.rows.apply(respond, state.derived.response, step))
         warm = state.warm.copy()
         warm[: len(change)] -= change
         return warm
@@ -515,21 +571,7 @@ class NystromProblem(Problem):
         )
         reduced = self.rows.apply(reduced_model, sums, state.step, self._n_coefficients)
         _, Q = self.rows.fetch(reduced)
-        return Linearization(active, gradient[active], _root(Q))
-
-
-def seen_once(
-    rows: Rows, columns: Columns, adjusted: Columns | None
-) -> tuple[Rows, Columns, Columns | None]:
-    """Return rows that are what the kernel sees, where they can be kept.
-
-    A step would otherwise spend a third of its time on the basis of an ANOVA kernel. The columns
-    that are adjusted for stand behind those of the kernel.
-    """
-    width = columns.n_seen + (0 if adjusted is None else adjusted.n_seen)
-    take = partial(take_both, columns, adjusted)
-    seen = None if columns.ready else rows.transformed(take, width)
-    return (rows, columns, adjusted) if seen is None else (seen, *as_taken(columns, adjusted))
+        return Linearization(active, gradient[active], root_of(Q))
 
 
 def _run_small(
@@ -554,41 +596,3 @@ def _run_small(
     own, columns, adjusted = seen_once(own, columns, options["adjusted"])
     problem = NystromProblem(own, columns, **{**options, "adjusted": adjusted})
     return function(problem, *arguments)
-
-
-def _null_of(
-    sample: Sample,
-    loss: Loss,
-    n_outputs: int,
-    fit_intercept: bool,
-    adjusted: Columns | None,
-    total_weight: float,
-) -> float:
-    """Return the objective of the model without a kernel on rows that stand for all rows."""
-    s = np.asarray(sample.s, dtype=float)
-    s = s * (total_weight / s.sum()) if s.any() else np.full(len(s), total_weight / len(s))
-    U = np.ones((len(s), int(fit_intercept)))
-    if adjusted is not None:
-        U = np.hstack([adjusted.take(np.asarray(sample.X, dtype=float)), U])
-    risk = loss.bind(np.asarray(sample.y, dtype=float), s, n_outputs)
-    return null_objective(risk, n_outputs, U, loss.constant_curvature)
-
-
-def usual_curvature(loss: Loss) -> float:
-    """Return the curvature that a ridge on the coefficients is small beside."""
-    bound = loss.curvature_bound
-    return bound if 0.0 < bound < np.inf else 1.0
-
-
-def _root(Q: np.ndarray) -> np.ndarray:
-    """Return V with ``V'V`` the positive part of a symmetric matrix."""
-    values, vectors = np.linalg.eigh(0.5 * (Q + Q.T))
-    return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))).T)
-
-
-def _first_two(results: Sums) -> Sums:
-    return results[:2]
-
-
-def _respond(results: Sums, step: np.ndarray) -> np.ndarray:
-    return np.asarray(np.einsum("mpk,p->mk", results[2], step))

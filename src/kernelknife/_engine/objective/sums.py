@@ -7,14 +7,17 @@ the sample weights, and ``U`` are the unpenalized columns, that of the intercept
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.linalg.blas import dsyrk
+from scipy.linalg.lapack import dpstrf
 
-from kernelknife._engine.data import Block
-from kernelknife._engine.data.columns import Columns
-from kernelknife._engine.data.rows import Sums
+from kernelknife._engine.data import Block, Sample
+from kernelknife._engine.data.columns import Columns, as_taken, take_both
+from kernelknife._engine.data.rows import Rows, Sums
+from kernelknife._engine.objective.coefficients import null_objective
 from kernelknife._engine.objective.factors import IndefiniteKernelError
 from kernelknife._engine.objective.features import Chain
 from kernelknife._utils.arrays import (
@@ -36,7 +39,9 @@ __all__ = [
     "Setting",
     "Step",
     "StepSummary",
+    "enough_pivots",
     "exact_model",
+    "first_two",
     "gradient_sums",
     "line_sums",
     "loss_sums",
@@ -44,16 +49,23 @@ __all__ = [
     "newton_step",
     "newton_sums",
     "norm_matrix",
+    "null_of",
     "primal_sums",
     "reduced_model",
+    "respond",
+    "root_of",
     "second_sums",
+    "seen_once",
     "slope_sums",
+    "spanning_centers",
+    "usual_curvature",
 ]
 
 
 # Rows whose curvature has changed, as a share of those that are curved, up to which a Gram matrix
 # is updated: a row costs the same in an update and in the matrix itself.
 MOST_CHANGED = 0.7
+WORTH_FEWER = 0.75  # share of the centers up to which others that span them are taken instead
 JITTER = 1e-14  # share of the trace that rounding may have taken from a matrix's eigenvalues
 # Curvature of the intercept, as a share of what a curved loss has, below which it is none.
 FLAT_CORNER = 1e-8
@@ -412,6 +424,81 @@ def exact_model(
         Q += to_host(squares[q, ...]) - B.T @ response
         responses.append(response)
     return to_host(in_v), Q, np.stack(responses, axis=2)
+
+
+def spanning_centers(n_columns: int, rows: Rows) -> int:
+    """Return how many centers a linear model needs so that no direction is lost.
+
+    With fewer, its columns are tied to each other by the choice of the centers, and the problem
+    is no longer convex in the weights.
+    """
+    return min(n_columns, rows.shape[0])
+
+
+def enough_pivots(M: Array, enough: float) -> np.ndarray | None:
+    """Return the centers that span the others, an increasing index.
+
+    ``enough`` is what the kernel of every other center with itself may have left. None where that
+    takes most of them, or where the matrix ``M`` among the centers is not in this process.
+    """
+    if not enough > 0.0 or not isinstance(M, np.ndarray):
+        return None
+    _, order, rank, _ = dpstrf(M, enough, lower=1)
+    return np.sort(order[:rank] - 1) if 0 < rank <= WORTH_FEWER * len(M) else None
+
+
+def null_of(
+    sample: Sample,
+    loss: Loss,
+    n_outputs: int,
+    fit_intercept: bool,
+    adjusted: Columns | None,
+    total_weight: float,
+) -> float:
+    """Return the objective of the model without a kernel on rows that stand for all rows."""
+    s = np.asarray(sample.s, dtype=float)
+    s = s * (total_weight / s.sum()) if s.any() else np.full(len(s), total_weight / len(s))
+    U = np.ones((len(s), int(fit_intercept)))
+    if adjusted is not None:
+        U = np.hstack([adjusted.take(np.asarray(sample.X, dtype=float)), U])
+    risk = loss.bind(np.asarray(sample.y, dtype=float), s, n_outputs)
+    return null_objective(risk, n_outputs, U, loss.constant_curvature)
+
+
+def root_of(Q: np.ndarray) -> np.ndarray:
+    """Return V with ``V'V`` the positive part of a symmetric matrix."""
+    values, vectors = np.linalg.eigh(0.5 * (Q + Q.T))
+    return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))).T)
+
+
+def first_two(results: Sums) -> Sums:
+    """Return the first two of some results."""
+    return results[:2]
+
+
+def respond(results: Sums, step: np.ndarray) -> np.ndarray:
+    """Return how the coefficients respond to a step of the weights."""
+    return np.asarray(np.einsum("mpk,p->mk", results[2], step))
+
+
+def seen_once(
+    rows: Rows, columns: Columns, adjusted: Columns | None
+) -> tuple[Rows, Columns, Columns | None]:
+    """Return rows that are what the kernel sees, where they can be kept.
+
+    A step would otherwise spend a third of its time on the basis of an ANOVA kernel. The columns
+    that are adjusted for stand behind those of the kernel.
+    """
+    width = columns.n_seen + (0 if adjusted is None else adjusted.n_seen)
+    take = partial(take_both, columns, adjusted)
+    seen = None if columns.ready else rows.transformed(take, width)
+    return (rows, columns, adjusted) if seen is None else (seen, *as_taken(columns, adjusted))
+
+
+def usual_curvature(loss: Loss) -> float:
+    """Return the curvature that a ridge on the coefficients is small beside."""
+    bound = loss.curvature_bound
+    return bound if 0.0 < bound < np.inf else 1.0
 
 
 def _device(x: Array) -> dict[str, Any]:
