@@ -34,7 +34,7 @@ LAYERS = (
     ("_tuning", "_error_rates", "_components", "_streaming"),
     (
         # what the public modules share
-        *("_base", "_fold_models", "_search_base", "_selector", "_table_base"),
+        *("_base", "_fold_models", "_offsets", "_search_base", "_selector", "_table_base"),
         # what a user imports
         *("estimators", "cross_validation", "path", "decomposition", "discriminant"),
         *("canonical", "canonical_path", "stability", "knockoffs", "inspection", "datasets"),

@@ -4,14 +4,27 @@ The model at fixed weights is compared with scikit-learn's and with independent 
 with planted columns, and the laws that an offset must obey are stated as such.
 """
 
+from functools import partial
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
+from scipy.special import expit
+from sklearn import config_context
 from sklearn.linear_model import GammaRegressor, PoissonRegressor, TweedieRegressor
 from sklearn.metrics import d2_pinball_score, d2_tweedie_score
+from sklearn.model_selection import GridSearchCV, GroupKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from kernelknife import KnifeRegressor, KnifeRegressorCV, knife_path
+from kernelknife import (
+    KnifeClassifier,
+    KnifeClassifierCV,
+    KnifeRegressor,
+    KnifeRegressorCV,
+    knife_path,
+)
 from kernelknife.losses import (
     Loss,
     NegativeBinomialLoss,
@@ -163,6 +176,139 @@ def test_the_score_is_the_share_of_the_deviance_that_is_explained(rng):
     assert_allclose(model.score(X, y), d2_tweedie_score(y, model.predict(X), power=1))
     model = KnifeRegressor(loss=QuantileLoss(0.8), sparsity=2.0).fit(X, y)
     assert_allclose(model.score(X, y), d2_pinball_score(y, model.predict(X), alpha=0.8), atol=1e-8)
+
+
+# -- offsets of classes, and of rows that are not in memory ---------------------------------------
+
+
+def odds(rng, n=150, p=4):
+    """Return rows, a known part of their log-odds, and classes by name."""
+    X, offset = rng.normal(size=(n, p)), 1.5 * rng.normal(size=n)
+    chance = expit(offset + 1.5 * np.sin(2 * X[:, 0]) + X[:, 1])
+    return X, offset, np.where(rng.uniform(size=n) < chance, "yes", "no")
+
+
+def test_a_straight_logistic_model_with_an_offset_has_the_least_penalized_likelihood(rng):
+    X, offset, y = odds(rng)
+    s, sign = rng.uniform(0.5, 2.0, size=len(y)), np.where(y == "yes", 1.0, -1.0)
+
+    def objective(theta):
+        f = X @ theta[:-1] + theta[-1] + offset
+        return s @ np.logaddexp(0.0, -sign * f) + 0.7 * theta[:-1] @ theta[:-1]
+
+    found = minimize(objective, np.zeros(X.shape[1] + 1), tol=1e-10).x
+    options = {"kernel": "linear", "learn_weights": False, "start": 1.0, "standardize": False}
+    model = KnifeClassifier(loss="logistic", alpha=0.7, tol=1e-10, **options)
+    model.fit(X, y, sample_weight=s, offset=offset)
+    wanted = X @ found[:-1] + found[-1] + offset
+    assert_allclose(model.decision_function(X, offset=offset), wanted, atol=1e-4)
+    assert_allclose(model.predict_proba(X, offset=offset)[:, 1], expit(wanted), atol=1e-4)
+    assert (model.predict(X, offset=offset) == np.where(wanted > 0, "yes", "no")).all()
+    assert model.score(X, y, offset=offset) == np.mean((wanted > 0) == (y == "yes"))
+    assert_allclose(model.decision_function(X), wanted - offset, atol=1e-4)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared_hinge", "huberized_hinge"])
+def test_a_constant_in_the_offset_of_classes_moves_the_intercept(loss, rng):
+    X, offset, y = odds(rng)
+    options = {"kernel": "additive", "sparsity": 2.0, "tol": 1e-8}
+    one = KnifeClassifier(loss=loss, **options).fit(X, y, offset=offset)
+    two = KnifeClassifier(loss=loss, **options).fit(X, y, offset=offset + 1.0)
+    assert_allclose(two.weights_, one.weights_, atol=1e-3)
+    moved = two.decision_function(X, offset=offset + 1.0)
+    assert_allclose(moved, one.decision_function(X, offset=offset), atol=1e-2)
+
+
+def test_an_offset_of_labels_and_of_a_search_is_used_where_it_is_known(rng):
+    X, offset, y = odds(rng)
+    both = np.column_stack([y == "yes", X[:, 2] + offset > 0]).astype(int)
+    known = KnifeClassifier(loss="logistic", sparsity=2.0).fit(X, both, offset=offset)
+    assert known.decision_function(X, offset=offset).shape == (150, 2)
+    options = {"alphas": 1.0, "loss": "logistic", "random_state": 0}
+    search = KnifeClassifierCV("additive", **options).fit(X, y, offset=offset)
+    plain = KnifeClassifierCV("additive", **options).fit(X, y)
+    assert {0, 1} <= set(search.get_support(indices=True))
+    assert search.best_score_ > plain.best_score_ + 0.05
+    assert search.score(X, y, offset=offset) > plain.score(X, y) + 0.05
+    learned = KnifeClassifierCV("linear", alphas=1.0, probability="sigmoid", random_state=0)
+    chance = learned.fit(X, y, offset=offset).predict_proba(X, offset=offset)
+    assert np.mean((chance[:, 1] > 0.5) == (y == "yes")) > 0.75
+
+
+def test_an_offset_of_classes_that_has_no_meaning_is_explained(rng):
+    X, offset, _ = odds(rng)
+    three = np.arange(len(X)) % 3
+    with pytest.raises(ValueError, match="two classes, or several labels"):
+        KnifeClassifier(loss="logistic").fit(X, three, offset=offset)
+    with pytest.raises(TypeError, match="rows in memory"):
+        KnifeClassifier(loss="logistic").fit("folder", "y", offset="known")
+    times = np.column_stack([np.ones(150), np.ones(150)])
+    with pytest.raises(ValueError, match="not for times"):
+        knife_path(X, times, task="survival", offset=offset)
+
+
+def test_parquet_files_and_dask_arrays_have_offsets_and_exposures(rng, tmp_path):
+    pd, da = pytest.importorskip("pandas"), pytest.importorskip("dask.array")
+    pytest.importorskip("pyarrow")
+    X, y = draw(rng)
+    years, shift = rng.uniform(0.2, 5.0, size=len(y)), 0.3 * rng.normal(size=len(y))
+    options = {"kernel": "additive", "loss": "poisson", "sparsity": 20.0, "n_centers": 20}
+    make = partial(KnifeRegressor, **options, centers=X[:20])
+    wanted = make().fit(X, y, offset=shift, exposure=years)
+    frame = pd.DataFrame(X, columns=list("abcdef")).assign(y=y, years=years, shift=shift)
+    frame.to_parquet(tmp_path / "part.parquet", row_group_size=50)
+    files = make().fit(str(tmp_path), "y", offset="shift", exposure="years")
+    assert files.feature_names_in_.tolist() == list("abcdef")
+    blocks = [da.from_array(part, chunks=(50, *part.shape[1:])) for part in (X, y, shift, years)]
+    lazy = make().fit(blocks[0], blocks[1], offset=blocks[2], exposure=blocks[3])
+    for model in (files, lazy):
+        assert_allclose(model.weights_, wanted.weights_, atol=1e-6)
+        rate = np.asarray(model.predict(blocks[0] if model is lazy else str(tmp_path)))
+        assert_allclose(rate * years, wanted.predict(X, exposure=years), rtol=1e-5)
+    with pytest.raises(ValueError, match="exposure positive"):
+        make().fit(blocks[0], blocks[1], exposure=blocks[3] - 1.0)
+    with pytest.raises(TypeError, match="multiply the predictions by the exposure"):
+        lazy.predict(blocks[0], exposure=blocks[3])
+    with pytest.raises(TypeError, match="exposure is the name of a column"):
+        make().fit(str(tmp_path), "y", exposure=years)
+    with pytest.raises(ValueError, match="no column 'time'"):
+        make().fit(str(tmp_path), "y", exposure="time")
+
+
+def test_offsets_and_exposures_go_through_pipelines_and_grid_searches(rng):
+    X, y = draw(rng)
+    years, s = rng.uniform(0.2, 5.0, size=len(y)), rng.uniform(0.5, 2.0, size=len(y))
+    groups = np.arange(len(y)) // 4
+    with config_context(enable_metadata_routing=True):
+        model = KnifeRegressor("linear", loss="poisson", sparsity=5.0)
+        model.set_fit_request(exposure=True, sample_weight=True)
+        model.set_predict_request(exposure=True).set_score_request(
+            exposure=True, sample_weight=True
+        )
+        pipe = make_pipeline(StandardScaler().set_fit_request(sample_weight=False), model)
+        pipe.fit(X, y, exposure=years, sample_weight=s)
+        alone = KnifeRegressor("linear", loss="poisson", sparsity=5.0)
+        Z = StandardScaler().fit_transform(X)
+        alone.fit(Z, y, exposure=years, sample_weight=s)
+        assert_allclose(pipe.predict(X, exposure=years), alone.predict(Z, exposure=years))
+        grid = GridSearchCV(pipe, {"kniferegressor__sparsity": [1.0, 5.0]}, cv=GroupKFold(3))
+        grid.fit(X, y, exposure=years, sample_weight=s, groups=groups)
+        train, test = next(GroupKFold(3).split(X, y, groups))
+        Z = StandardScaler().fit(X[train]).transform(X)
+        alone.fit(Z[train], y[train], exposure=years[train], sample_weight=s[train])
+        scored = alone.score(Z[test], y[test], sample_weight=s[test], exposure=years[test])
+        assert_allclose(grid.cv_results_["split0_test_score"][1], scored, rtol=1e-6)
+        search = KnifeRegressorCV("linear", alphas=1.0, loss="poisson", cv=GroupKFold(3))
+        search.set_fit_request(exposure=True, groups=True)
+        make_pipeline(StandardScaler(), search).fit(X, y, exposure=years, groups=groups)
+        for train, test in search.splits_:
+            assert not set(groups[train]) & set(groups[test])
+        X, offset, y = odds(rng)
+        classes = KnifeClassifier("linear", loss="logistic").set_fit_request(offset=True)
+        classes.set_score_request(offset=True)
+        grid = GridSearchCV(make_pipeline(StandardScaler(), classes), {}, cv=3)
+        grid.fit(X, y, offset=offset)
+        assert grid.best_score_ > 0.7
 
 
 # -- bad offsets ----------------------------------------------------------------------------------

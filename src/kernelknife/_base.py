@@ -5,7 +5,6 @@ and ``_set_fitted``. Number and names of the columns are set in :func:`open_rows
 else; what is learned is set in ``_set_fitted`` and nowhere else.
 """
 
-import os
 from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
@@ -17,7 +16,6 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.feature_selection import SelectorMixin
-from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernelknife._engine import FitResult, FitSpec, Model, Setup, finish, prepare_data
@@ -31,19 +29,14 @@ from kernelknife._engine.data import (
     open_rows,
     open_rows_to_predict,
 )
-from kernelknife._engine.data.dask import is_dask
 from kernelknife._engine.data.opening import (
     check_class_weight,
-    check_sample_weight,
     weigh_classes,
 )
 from kernelknife._engine.data.survival import check_survival, survival_columns
-from kernelknife._engine.data.targets import stack_offset
-from kernelknife._engine.objective import share_explained
 from kernelknife._engine.policy import default_loss, task_of
 from kernelknife._engine.solvers import Solution
 from kernelknife._tuning.probabilities import ProbabilityMap
-from kernelknife._utils.arrays import is_foreign, to_host
 from kernelknife._utils.checks import FLOATS, explained_texts, make_dense
 from kernelknife._utils.threads import limited_blas
 from kernelknife._utils.versions import CallbackSupportMixin
@@ -55,21 +48,17 @@ from kernelknife.inspection.effects import (
     part_names,
     rank_effects,
 )
-from kernelknife.losses import Loss
 
 __all__ = [
     "KernelPredictor",
-    "OffsetPrediction",
     "ProbabilityMethod",
     "SelectedFeatures",
     "check_arrays",
     "choose_columns",
     "fitted_at",
     "fitted_with",
-    "known_scores",
     "open_data",
     "open_rows_of",
-    "rows_in_memory",
     "scored_at",
     "with_column_numbers",
     "with_probabilities",
@@ -89,13 +78,11 @@ def open_data(
 ) -> TrainingData:
     """Open, check and measure the data of a fit; sets ``n_features_in_`` and the names.
 
-    The ``offset`` is what :func:`known_scores` returns.
+    The ``offset`` is what :func:`kernelknife._offsets.known_scores` returns.
     """
     sample_weight = weigh_classes(spec.class_weight, y, sample_weight)
-    if offset is not None:
-        y = stack_offset(_numbers(y), offset)
     spec = choose_columns(spec, X)
-    data = prepare_data(spec, open_rows_of(estimator, X, y, sample_weight))
+    data = prepare_data(spec, open_rows_of(estimator, X, y, sample_weight, offset))
     if data.targets.classes is not None:
         check_class_weight(spec.class_weight, data.targets.classes)
     return data
@@ -128,71 +115,13 @@ def with_column_numbers(spec: FitSpec, names: np.ndarray | None, n_features: int
     return replace(spec, **found) if found else spec
 
 
-def known_scores(offset: Any, exposure: Any, n: int | None, loss: Loss) -> np.ndarray | None:
-    """Return the known parts of the scores of ``n`` rows: an offset, and the log of an exposure.
-
-    Parameters
-    ----------
-    offset : array-like of shape (n,) or (n, k), or None
-    exposure : array-like of shape (n,), or None
-    n : int or None
-        None where the rows are not in memory.
-    loss : Loss
-    """
-    known: np.ndarray | None = None
-    for name, given in (("offset", offset), ("exposure", exposure)):
-        if given is None:
-            continue
-        if n is None:
-            raise TypeError(f"{name} needs the rows in memory: pass an array or a data frame.")
-        values = np.asarray(to_host(given) if is_foreign(given) else given, dtype=float)
-        if values.shape[:1] != (n,) or values.ndim > (2 if name == "offset" else 1):
-            raise ValueError(f"{name} must have shape ({n},), one per row, got {values.shape}.")
-        missing = int((~np.isfinite(values)).sum())
-        if missing:
-            raise ValueError(f"The {name} has {missing} missing or infinite values.")
-        if name == "exposure":
-            values = _log_exposure(values, loss)
-        known = values if known is None else (known.T + values).T
-    return known
-
-
-def _log_exposure(exposure: np.ndarray, loss: Loss) -> np.ndarray:
-    one = np.ones((1, 1))
-    if not np.isclose(loss.inverse_link(one), np.e * loss.inverse_link(0.0 * one)).all():
-        raise ValueError(
-            f"exposure is for losses with a logarithmic link, such as loss='poisson', and not for "
-            f"{loss!r}. An offset, a known part of the prediction, is offset=."
-        )
-    bad = int((exposure <= 0).sum())
-    if bad:
-        raise ValueError(
-            f"An exposure must be positive, but that of {bad} rows is not: leave out rows that "
-            "were not observed."
-        )
-    return np.log(exposure)
-
-
-def rows_in_memory(y: Any) -> int | None:
-    """Return the number of rows of a target in memory, None for others."""
-    return None if y is None or isinstance(y, str) or is_dask(y) else len(y)
-
-
-def _numbers(y: Any) -> np.ndarray:
-    """Return a target as numbers, or as it is where validation will explain what it holds."""
-    y = to_host(y) if is_foreign(y) else np.asarray(y)
-    try:
-        return np.asarray(y, dtype=float)
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"The target holds {y.dtype}, not numbers: a regression needs numbers."
-        ) from None
-
-
-def open_rows_of(estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Rows:
+def open_rows_of(
+    estimator: Any, X: Any, y: Any = None, sample_weight: Any = None, known: Any = None
+) -> Rows:
     """Return the rows of any kind of data; sets ``n_features_in_`` and the names of the columns."""
     estimator.__dict__.pop("feature_names_in_", None)  # of an earlier fit
-    rows = open_rows(X, y, sample_weight, partial(check_arrays, estimator))
+    check = partial(check_arrays, estimator)
+    rows = open_rows(X, y, sample_weight, check, known, is_classifier(estimator))
     estimator.n_features_in_ = rows.shape[1]
     if rows.names is not None:
         estimator.feature_names_in_ = rows.names
@@ -540,48 +469,3 @@ class KernelPredictor(CallbackSupportMixin, SelectedFeatures, SelectorMixin, Bas
         """
         check_is_fitted(self)
         return self._apply(self._model.predict, X)
-
-
-class OffsetPrediction:
-    """What a regressor says of rows whose scores are known in part: predictions and their score."""
-
-    loss: Any
-
-    def _known_scores(self, X: Any, offset: Any, exposure: Any) -> np.ndarray | None:
-        if offset is None and exposure is None:
-            return None
-        n = None if isinstance(X, (str, os.PathLike)) or is_dask(X) else np.shape(X)[0]
-        return known_scores(offset, exposure, n, default_loss(self.loss, "regression"))
-
-    def score(
-        self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, exposure: Any = None
-    ) -> float:
-        """Return how much of the target is explained: 1 at best, 0 for the best constant.
-
-        It is the coefficient of determination, or for a loss with a score of its own the share of
-        it that the best constant does not reach: of the deviance for counts and amounts.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to predict.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Their targets.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
-        offset, exposure : array-like of shape (n_samples,), default=None
-            See :meth:`fit`.
-
-        Returns
-        -------
-        float
-            At most 1.
-        """
-        known = self._known_scores(X, offset, exposure)
-        predicted = self.predict(X, offset=known)  # type: ignore[attr-defined]  # a regressor
-        loss = default_loss(self.loss, "regression")
-        if loss.score is None:
-            return float(r2_score(y, predicted, sample_weight=sample_weight))
-        y = np.asarray(y, dtype=float)
-        s = check_sample_weight(sample_weight, len(y))
-        return share_explained(loss, y, predicted, s, known)

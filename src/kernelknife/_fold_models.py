@@ -9,11 +9,12 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kernelknife._base import OffsetPrediction, scored_at
+from kernelknife._base import scored_at
 from kernelknife._engine import Model, Setup
 from kernelknife._engine.data.arrays import ArrayRows
 from kernelknife._engine.search import Start
 from kernelknife._engine.solvers import Solution
+from kernelknife._offsets import OffsetPrediction
 from kernelknife._tuning.candidates import Candidate, CandidatePath
 from kernelknife._tuning.folds import Scoring, SearchData, model_at, refit_candidate
 from kernelknife._utils.checks import FLOATS, check_number, make_dense

@@ -17,8 +17,6 @@ from kernelknife._base import (
     choose_columns,
     fitted_at,
     fitted_with,
-    known_scores,
-    rows_in_memory,
     with_column_numbers,
     with_probabilities,
 )
@@ -27,6 +25,7 @@ from kernelknife._engine.data import find_groups, refuse_lazy_rows
 from kernelknife._engine.data.arrays import ArrayRows
 from kernelknife._engine.data.opening import check_sample_weight
 from kernelknife._fold_models import find_again, renumbered, scored_candidate
+from kernelknife._offsets import known_scores
 from kernelknife._tuning.candidates import EQUAL, RELAXED, SearchSpec
 from kernelknife._tuning.folds import Scoring, SearchData
 from kernelknife._tuning.probabilities import (
@@ -164,7 +163,7 @@ class BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEst
             "For additive models of a number, kernelknife.select_stream has folds of any rows.",
         )
         X, y, groups = indexable(as_frame(X), y, groups)
-        known = known_scores(offset, exposure, rows_in_memory(y), spec.fit.loss)
+        known = known_scores(offset, exposure, X, spec.fit.loss)
         spec = replace(spec, fit=replace(spec.fit, offset=known is not None))
         data, fixed = self._open(X, y, sample_weight, spec, known), choose_columns(spec.fit, X)
         spec = replace(spec, fit=with_column_numbers(fixed, data.names, data.X.shape[1]))
@@ -188,9 +187,11 @@ class BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEst
 
     def _learn_probabilities(self, data: SearchData, codes: np.ndarray | None) -> None:
         """Learn probabilities from models like the chosen one, of the training rows of folds."""
-        spec = FitSpec.from_estimator(self.best_estimator_)
+        spec = FitSpec.from_estimator(self.best_estimator_, offset=data.offset is not None)
         spec = with_column_numbers(spec, data.names, data.X.shape[1])
-        scores = held_out_scores(spec, self.splits_, data.X, data.y, data.sample_weight)
+        scores = held_out_scores(
+            spec, self.splits_, data.X, data.y, data.sample_weight, data.offset
+        )
         tested = np.concatenate([test for _, test in self.splits_])
         s, method = data.sample_weight[tested], str(self.probability)
         of_classes = data.y if codes is None else codes  # labels have none
@@ -209,8 +210,8 @@ class BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEst
         as_estimator = partial(scored_candidate, template)
         if known is not None and self.scoring is not None:
             raise ValueError(
-                "With an offset or an exposure the folds compare the score of the loss: leave out "
-                "scoring, which would predict without them."
+                "With an offset or an exposure the folds compare the accuracy, or the score of the "
+                "loss: leave out scoring, which would predict without them."
             )
         default = spec.fit.loss.score_name or self._default_scoring
         asked = self._find_scoring()

@@ -19,6 +19,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from kernelknife._base import ProbabilityMethod
 from kernelknife._engine.data.opening import check_class_weight
 from kernelknife._fold_models import IntervalPrediction
+from kernelknife._offsets import OffsetClassification
 from kernelknife._search_base import BaseKnifeCV, models_of_folds
 from kernelknife._utils.versions import with_callbacks
 from kernelknife.estimators import KnifeClassifier, KnifeRegressor
@@ -245,7 +246,7 @@ always_keep, adjust_for : as in KnifeRegressor
         return tags
 
 
-class KnifeClassifierCV(ClassifierMixin, BaseKnifeCV):
+class KnifeClassifierCV(OffsetClassification, ClassifierMixin, BaseKnifeCV):
     """:class:`KnifeClassifier` with kernel and penalties chosen by cross-validation.
 
     Parameters
@@ -285,20 +286,24 @@ KnifeRegressorCV
     _default_scoring = "accuracy"
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, offset: Any = None
+    ) -> Self:
         """Choose by cross-validation, then fit what was chosen to all rows.
 
         Parameters
         ----------
         X, y, sample_weight, groups : as in KnifeRegressorCV.fit
             See :meth:`KnifeRegressorCV.fit`; y holds the class of every row.
+        offset : as in KnifeClassifier.fit
+            See :meth:`KnifeClassifier.fit`.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
-        return self._fit(X, y, sample_weight, groups)
+        return self._fit(X, y, sample_weight, groups, offset)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -313,33 +318,48 @@ KnifeRegressorCV
         check_class_weight(self.class_weight, self.classes_)
         return codes
 
-    def decision_function(self, X):
+    def predict(self, X, offset=None):
+        """Predict with the chosen model.
+
+        Parameters
+        ----------
+        X, offset : as in KnifeClassifier.predict
+            See :meth:`KnifeClassifier.predict`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_labels)
+            One prediction per row.
+        """
+        return self._chosen.predict(X, offset)
+
+    def decision_function(self, X, offset=None):
         """Return the scores of the chosen model, as :meth:`KnifeClassifier.decision_function`.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to score.
+        X, offset : as in KnifeClassifier.predict
+            See :meth:`KnifeClassifier.predict`.
 
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
             The scores; the larger, the surer the class.
         """
-        return self._chosen.decision_function(X)
+        return self._chosen.decision_function(X, offset)
 
     @ProbabilityMethod
-    def predict_proba(self, X):
+    def predict_proba(self, X, offset=None):
         """Return class probabilities of the chosen model: its loss's, or by ``probability``.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to predict.
+        X, offset : as in KnifeClassifier.predict
+            See :meth:`KnifeClassifier.predict`.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
             One probability per class; those of a row add up to 1.
         """
-        return self._chosen.predict_proba(X)
+        return self._chosen.predict_proba(X, offset)

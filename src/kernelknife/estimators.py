@@ -11,18 +11,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernelknife._base import (
     KernelPredictor,
-    OffsetPrediction,
     ProbabilityMethod,
-    known_scores,
     open_data,
-    rows_in_memory,
     with_column_numbers,
 )
 from kernelknife._engine import FitSpec, fit, set_up
 from kernelknife._engine.data import TrainingData, refuse_lazy_rows
 from kernelknife._engine.data.opening import check_sample_weight
-from kernelknife._engine.policy import default_loss
+from kernelknife._engine.policy import default_loss, task_of
 from kernelknife._error_rates import fit_calibrated
+from kernelknife._offsets import OffsetClassification, OffsetPrediction, known_scores
 from kernelknife._tuning.probabilities import (
     held_out_scores,
     learn_probabilities,
@@ -110,13 +108,13 @@ class BaseKnife(KernelPredictor, ABC):
         with limited_blas(rows), root_progress(self, total=None) as progress:
             result = (fit_calibrated if spec.calibrated else fit)(spec, data, progress)
         self._set_fitted(result)
-        self._learn_probabilities(data, spec, X, y, sample_weight)
+        self._learn_probabilities(data, spec, X, y, sample_weight, known)
         if not result.converged:
             result.warn_not_converged(type(self).__name__)
         return self
 
     def _learn_probabilities(
-        self, data: TrainingData, spec: FitSpec, X: Any, y: Any, s: Any
+        self, data: TrainingData, spec: FitSpec, X: Any, y: Any, s: Any, known: Any
     ) -> None:
         """Learn probabilities, where they are asked for and the loss has none."""
         self.__dict__.pop("probability_map_", None)  # of an earlier fit
@@ -132,7 +130,8 @@ class BaseKnife(KernelPredictor, ABC):
         splits = list(splitter.split(table.X, codes))
         spec = with_column_numbers(spec, data.rows.names, data.n_features)
         with limited_blas():
-            scores = held_out_scores(spec, splits, table.X, y, s)
+            offset = None if known is None else known[index]
+            scores = held_out_scores(spec, splits, table.X, y, s, offset)
         tested = np.concatenate([test for _, test in splits])
         self._set_probabilities(
             learn_probabilities(scores, codes[tested], s[tested], str(self.probability))
@@ -181,8 +180,7 @@ class BaseKnife(KernelPredictor, ABC):
             return Substitutes(())  # every column is in use, and none is left to stand in
         known = None
         if offset is not None or exposure is not None:
-            loss = default_loss(self.loss, "regression")
-            known = known_scores(offset, exposure, rows_in_memory(y), loss)
+            known = known_scores(offset, exposure, X, default_loss(self.loss, task_of(self)))
         spec = FitSpec.from_estimator(self, offset=known is not None)
         data = open_data(clone(self), X, y, sample_weight, spec, known)
         if data.n_features != self.n_features_in_:
@@ -406,21 +404,18 @@ default="kmeans++"
             files the name of a column.
         offset : array-like of shape (n_samples,), default=None
             Known part of every row's prediction, for a loss with a logarithmic link of its
-            logarithm. For rows in memory.
+            logarithm. For Parquet files the name of a column.
         exposure : array-like of shape (n_samples,), default=None
             For how long or how much a row was observed: the prediction is proportional to it. It is
-            an offset, its logarithm, for losses with a logarithmic link.
+            an offset, its logarithm, for losses with a logarithmic link. For Parquet files the name
+            of a column.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
-        known = None
-        if offset is not None or exposure is not None:
-            loss = default_loss(self.loss, "regression")
-            known = known_scores(offset, exposure, rows_in_memory(y), loss)
-        return self._fit(X, y, sample_weight, known)
+        return self._fit(X, y, sample_weight, known_scores(offset, exposure, X, self._loss()))
 
     def predict(self, X: Any, offset: Any = None, exposure: Any = None) -> Any:
         """Predict the target, on its own scale.
@@ -448,7 +443,7 @@ default="kmeans++"
         return tags
 
 
-class KnifeClassifier(ClassifierMixin, BaseKnife):
+class KnifeClassifier(OffsetClassification, ClassifierMixin, BaseKnife):
     """Kernel classification that finds which features matter.
 
     A weight between 0 and 1 sits on every feature inside a kernel and is learned together
@@ -514,7 +509,7 @@ class KnifeClassifier(ClassifierMixin, BaseKnife):
         return tags
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> Self:
         """Find the weights and fit the model.
 
         Parameters
@@ -527,21 +522,45 @@ class KnifeClassifier(ClassifierMixin, BaseKnife):
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows in the loss; a row of weight 2 counts as two rows. For Parquet
             files the name of a column.
+        offset : array-like of shape (n_samples,), default=None
+            Known part of the score of the second class, or of every label; of log-odds for the
+            logistic loss. For two classes or several labels, and rows in memory.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, known_scores(offset, None, X, self._loss()))
 
-    def decision_function(self, X: Any) -> Any:
+    def predict(self, X: Any, offset: Any = None) -> Any:
+        """Predict the class of every row, or 0 and 1 for every label.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Or any other kind of rows that ``fit`` takes.
+        offset : array-like of shape (n_samples,), default=None
+            See :meth:`fit`; without it, predictions are those at an offset of zero.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_labels)
+            One prediction per row.
+        """
+        check_is_fitted(self)
+        known = self._known_scores(X, offset)
+        return self._apply(partial(self._model.predict, offset=known), X)
+
+    def decision_function(self, X: Any, offset: Any = None) -> Any:
         """Return the scores: the second class's for two classes, else one column per class.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows to score.
+        offset : array-like of shape (n_samples,), default=None
+            See :meth:`fit`.
 
         Returns
         -------
@@ -549,10 +568,11 @@ class KnifeClassifier(ClassifierMixin, BaseKnife):
             The scores; the larger, the surer the class.
         """
         check_is_fitted(self)
-        return self._apply(self._model.decisions, X)
+        known = self._known_scores(X, offset)
+        return self._apply(partial(self._model.decisions, offset=known), X)
 
     @ProbabilityMethod
-    def predict_proba(self, X: Any) -> Any:
+    def predict_proba(self, X: Any, offset: Any = None) -> Any:
         """Return class probabilities, for a loss that has them (logistic) or with ``probability``.
 
         Beyond two classes they are those of each class against the rest, normalized. Of labels
@@ -562,6 +582,8 @@ class KnifeClassifier(ClassifierMixin, BaseKnife):
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows to predict.
+        offset : array-like of shape (n_samples,), default=None
+            See :meth:`fit`.
 
         Returns
         -------
@@ -569,7 +591,9 @@ class KnifeClassifier(ClassifierMixin, BaseKnife):
             One probability per class; those of a row add up to 1. Or one per label.
         """
         check_is_fitted(self)
+        known = self._known_scores(X, offset)
         if hasattr(self, "probability_map_"):
-            return self._apply(partial(self._model.mapped, after=self.probability_map_), X)
-        loss = default_loss(self.loss, "classification")
-        return self._apply(partial(self._model.probabilities, loss=loss), X)
+            mapped = partial(self._model.mapped, after=self.probability_map_, offset=known)
+            return self._apply(mapped, X)
+        chances = partial(self._model.probabilities, loss=self._loss(), offset=known)
+        return self._apply(chances, X)

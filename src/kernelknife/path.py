@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelknife._base import fitted_at, known_scores, open_data, rows_in_memory
+from kernelknife._base import fitted_at, open_data
 from kernelknife._engine import FitSpec, Setup, follow, set_up, warn_not_converged
 from kernelknife._engine.data import column_names
 from kernelknife._engine.data.dask import is_dask
@@ -16,6 +16,7 @@ from kernelknife._engine.search import Trace, rank_features, solve_for_count
 from kernelknife._engine.solvers import Solution
 from kernelknife._engine.spec import check_sparsities
 from kernelknife._error_rates import calibrate, settle
+from kernelknife._offsets import known_scores
 from kernelknife._utils.arrays import is_foreign, to_host
 from kernelknife._utils.checks import check_number
 from kernelknife._utils.messages import import_optional
@@ -498,9 +499,9 @@ def knife_path(
         model.set_callbacks(*callbacks)
     known = None
     if offset is not None or exposure is not None:
-        if task != "regression":
-            raise ValueError(f"offset and exposure are for regressions, and this is a {task}.")
-        known = known_scores(offset, exposure, rows_in_memory(y), default_loss(loss, "regression"))
+        if task == "survival":
+            raise ValueError("offset and exposure are not for times until an event.")
+        known = known_scores(offset, exposure, X, default_loss(loss, task))
     return _run(model, X, y, sample_weight, known, grid, updates_per_point)
 
 

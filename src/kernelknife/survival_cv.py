@@ -28,7 +28,9 @@ class KnifeSurvivalCV(SurvivalMethods, BaseKnifeCV):
         See :class:`KnifeRegressorCV`.
     ties : as in KnifeSurvival
         See :class:`KnifeSurvival`.
-    alphas, sparsities, n_permutations, level, n_features_to_select : as in KnifeRegressorCV
+    alphas : as in KnifeRegressorCV
+        See :class:`KnifeRegressorCV`; None begins with 1 and 10 in place of 0.1 and 1.
+    sparsities, n_permutations, level, n_features_to_select : as in KnifeRegressorCV
         See :class:`KnifeRegressorCV`.
     relax, include_all, rule : as in KnifeRegressorCV
         See :class:`KnifeRegressorCV`.

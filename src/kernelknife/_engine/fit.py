@@ -19,6 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from kernelknife._engine.data import Rows, TrainingData, prepare
 from kernelknife._engine.data.arrays import ArrayRows
 from kernelknife._engine.data.opening import check_sample_weight, weigh_classes
+from kernelknife._engine.data.targets import split_offset
 from kernelknife._engine.model import Model, build_model, final_coefficients
 from kernelknife._engine.objective import Problem, build_problem, refresh_centers
 from kernelknife._engine.search import (
@@ -189,7 +190,8 @@ def prepare_arrays(
 
     Without ``y`` they are data without a target.
     """
-    s = check_sample_weight(weigh_classes(spec.class_weight, y, sample_weight), len(X))
+    labels = split_offset(y)[0] if spec.offset and y is not None else y
+    s = check_sample_weight(weigh_classes(spec.class_weight, labels, sample_weight), len(X))
     return prepare_data(spec, ArrayRows(X, y, s, names=names))
 
 

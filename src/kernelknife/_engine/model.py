@@ -98,36 +98,34 @@ class Model:
 
     def scores(self, rows: Rows) -> Array:
         """Return the scores of rows of any kind, shape (n, k), in their own kind of array."""
-        return self._map(rows, _same)
+        return self.mapped(rows, _same)
 
-    def decisions(self, rows: Rows) -> Array:
+    # The ``offset`` of these has the known parts of the scores, shape (n,) or (n, k).
+
+    def decisions(self, rows: Rows, offset: np.ndarray | None = None) -> Array:
         """Return the scores, without the second axis for two classes."""
-        return self._map(rows, _first if self.targets.squeeze else _same)
+        return self.mapped(rows, _first if self.targets.squeeze else _same, offset)
 
     def predict(self, rows: Rows, offset: np.ndarray | None = None) -> Array:
-        """Return the predictions for rows of any kind.
+        """Return the predictions for rows of any kind."""
+        return self.mapped(rows, self.targets.decode, offset)
 
-        ``offset`` holds the known parts of their scores, shape (n,) or (n, k).
-        """
-        if offset is None:
-            return self._map(rows, self.targets.decode)
-        scores = self.scores(rows)
-        known = np.asarray(offset, dtype=float).reshape(len(scores), -1) / self.targets.scale
-        return self.targets.decode(scores + like(known, scores))
-
-    def probabilities(self, rows: Rows, loss: Loss) -> Array:
+    def probabilities(self, rows: Rows, loss: Loss, offset: np.ndarray | None = None) -> Array:
         """Return class probabilities by a loss that has them."""
-        if self.targets.labels:
-            return self._map(rows, loss.probability)
-        return self._map(rows, partial(_class_probabilities, loss))
+        labels = self.targets.labels
+        chances = loss.probability if labels else partial(_class_probabilities, loss)
+        return self.mapped(rows, chances, offset)
 
-    def mapped(self, rows: Rows, after: Callable[[Array], Array]) -> Array:
+    def mapped(
+        self, rows: Rows, after: Callable[[Array], Array], offset: np.ndarray | None = None
+    ) -> Array:
         """Return a function of the scores of rows of any kind."""
-        return self._map(rows, after)
-
-    def _map(self, rows: Rows, after: Callable[[Array], Array]) -> Array:
-        function = partial(self._of_block, rows.names, after)
-        return rows.map(function, width=max(1, len(self.vectors)))
+        width = max(1, len(self.vectors))
+        if offset is None:
+            return rows.map(partial(self._of_block, rows.names, after), width=width)
+        scores = rows.map(partial(self._of_block, rows.names, _same), width=width)
+        known = np.asarray(offset, dtype=float).reshape(len(scores), -1) / self.targets.scale
+        return after(scores + like(known, scores))
 
     def _of_block(
         self, names: np.ndarray | None, after: Callable[[Array], Array], X: Array

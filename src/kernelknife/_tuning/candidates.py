@@ -22,6 +22,7 @@ from kernelknife._engine.spec import check_sparsities
 from kernelknife._error_rates import check_level
 from kernelknife._utils.checks import check_number, draw_seed
 from kernelknife.kernels import KERNELS, Kernel, check_kernel
+from kernelknife.losses import Loss
 
 __all__ = [
     "CALIBRATED",
@@ -59,6 +60,11 @@ class GridConstants:
     alphas, convex_alphas : tuple of float
         Where a search for ``alpha`` begins. Where weights enter linearly only the product of both
         penalties matters, until weights reach their bound: values further apart reveal more.
+    coupled_alphas : tuple of float
+        The same as ``alphas`` for losses that couple rows. The partial likelihood rewards a model
+        that orders all events without bound, where a squared error would be zero: with 0.1 the
+        weights of an ANOVA model rise to 1 with a handful of columns, its log hazards reach tens,
+        and the folds see nothing between that and one column.
     lowest, highest : float
         Range of the penalties per row, for kernels with an absorbing zero.
     convex_range : float
@@ -79,6 +85,7 @@ class GridConstants:
     kernels: tuple[str, ...] = ("linear", "additive", "anova", "rbf")
     alphas: tuple[float, ...] = (0.1, 1.0)
     convex_alphas: tuple[float, ...] = (0.1, 10.0)
+    coupled_alphas: tuple[float, ...] = (1.0, 10.0)
     lowest: float = 1e-3
     highest: float = 10.0
     convex_range: float = 1e-4
@@ -225,7 +232,6 @@ class SearchSpec:
     def from_estimator(cls, estimator: Any) -> "SearchSpec":
         """Return the specification that the parameters of a cross-validated estimator make."""
         kernels = named_kernels(estimator.kernel)
-        alphas, extends = _first_alphas(estimator.alphas, kernels)
         _check_rule(estimator.rule, estimator.n_features_to_select)
         if estimator.rule == CALIBRATED:
             check_level(estimator.n_permutations, estimator.level)
@@ -256,6 +262,7 @@ class SearchSpec:
             n_centers=None,
             n_jobs=None,
         )
+        alphas, extends = _first_alphas(estimator.alphas, kernels, fit.loss)
         return cls(
             fit=fit,
             kernels=kernels,
@@ -304,11 +311,14 @@ def named_kernels(kernel: Any) -> dict[str, Kernel]:
     return {name: check_kernel(entry) for name, entry in zip(names, given, strict=True)}
 
 
-def _first_alphas(alphas: Any, kernels: dict[str, Kernel]) -> tuple[dict[str, list[float]], bool]:
+def _first_alphas(
+    alphas: Any, kernels: dict[str, Kernel], loss: Loss
+) -> tuple[dict[str, list[float]], bool]:
     """Return the alphas that each kernel begins with, and whether others may follow."""
     if alphas is None:
+        usual = GRID.coupled_alphas if loss.couples_rows else GRID.alphas
         return {
-            name: list(GRID.convex_alphas if kernel.convex else GRID.alphas)
+            name: list(GRID.convex_alphas if kernel.convex else usual)
             for name, kernel in kernels.items()
         }, True
     given = np.atleast_1d(np.asarray(alphas, dtype=float))

@@ -188,7 +188,9 @@ class SearchData:
 
     def prepare(self, spec: FitSpec) -> TrainingData:
         """Measure and check all of the rows."""
-        y = self.y if self.offset is None else stack_offset(self.y, self.offset)
+        y = self.y
+        if self.offset is not None:
+            y = stack_offset(y, self.offset, spec.task == "classification")
         return prepare_arrays(spec, self.X, y, self.sample_weight, self.names)
 
     def set_up(self, spec: FitSpec) -> Setup:

@@ -15,6 +15,7 @@ from sklearn.isotonic import IsotonicRegression
 
 from kernelknife._engine import FitSpec, fit, prepare_arrays
 from kernelknife._engine.data.arrays import ArrayRows
+from kernelknife._engine.data.targets import stack_offset
 from kernelknife._utils.arrays import to_host
 
 __all__ = [
@@ -82,13 +83,20 @@ def learns_probabilities(probability: Any, spec: FitSpec) -> bool:
 
 
 def held_out_scores(
-    spec: FitSpec, splits: Any, X: np.ndarray, y: np.ndarray, s: np.ndarray
+    spec: FitSpec,
+    splits: Any,
+    X: np.ndarray,
+    y: np.ndarray,
+    s: np.ndarray,
+    offset: np.ndarray | None = None,
 ) -> np.ndarray:
     """Return the scores of the test rows of every fold, by a model of its training rows."""
-    parts = []
+    parts, Y = [], y if offset is None else stack_offset(y, offset, classes=True)
     for train, test in splits:
-        found = fit(spec, prepare_arrays(spec, X[train], y[train], s[train]))
-        parts.append(np.reshape(found.model.decisions(ArrayRows(X[test])), (len(test), -1)))
+        found = fit(spec, prepare_arrays(spec, X[train], Y[train], s[train]))
+        known = None if offset is None else offset[test]
+        scores = found.model.decisions(ArrayRows(X[test]), known)
+        parts.append(np.reshape(scores, (len(test), -1)))
     return np.concatenate(parts)
 
 

@@ -268,6 +268,11 @@ class Risk(ABC):
     s: Array
     coupled = False
 
+    @property
+    def information(self) -> float:
+        """Total weight of the rows that say something of their scores on their own."""
+        return float(self.s.sum())
+
     @abstractmethod
     def values(self, F: Array) -> Array:
         """Return the loss of every row, before its sample weight, in the shape of ``F``.

@@ -204,6 +204,11 @@ class CoxRisk(Risk):
 
     # -- value and derivatives -------------------------------------------------------------
 
+    @property
+    def information(self) -> float:
+        """Total weight of the events: censored rows alone say nothing of their scores."""
+        return float(self.event_weight.sum())
+
     def value(self, F: np.ndarray) -> float:
         """Return the loss at some scores."""
         at = self._at(F)

@@ -33,7 +33,7 @@ def is_dask(X: Any) -> bool:
     return type(X).__module__.split(".")[0] in ("dask", "dask_expr")
 
 
-def dask_rows(X: Any, y: Any = None, s: Any = None, names: Any = None) -> Rows:
+def dask_rows(X: Any, y: Any = None, s: Any = None, names: Any = None, known: Any = None) -> Rows:
     """Return the rows of a Dask array or data frame.
 
     Parameters
@@ -42,9 +42,13 @@ def dask_rows(X: Any, y: Any = None, s: Any = None, names: Any = None) -> Rows:
     y, s : dask array, series or array-like, default=None
     names : sequence of str, default=None
         Columns to take from a data frame, in this order; None takes all.
+    known : dask array, default=None
+        Known parts of the scores, which stand behind the targets.
     """
     X, found = _as_array(X, names)
     y, s = (None if values is None else _aligned(values, X) for values in (y, s))
+    if known is not None:
+        y = _stacked(y, _aligned(known, X))
     chunked = _Chunks(X, y, s)
     client = running_client()
     if y is None or client is None:
@@ -101,9 +105,16 @@ def _aligned(values: Any, X: Any) -> Any:
     return values.rechunk({0: X.chunks[0]}) if values.chunks[0] != X.chunks[0] else values
 
 
+def _stacked(y: Any, known: Any) -> Any:
+    """Return targets with the known parts of their scores behind them."""
+    array = import_optional("dask.array", EXTRA, "A Dask collection")
+    y, known = (part if part.ndim == 2 else part[:, None] for part in (y, known))
+    return array.hstack([y, array.broadcast_to(known, y.shape)]).rechunk({1: -1})
+
+
 def _check_length(n: int, X: Any) -> None:
     if n != X.shape[0]:
-        raise ValueError(f"X has {X.shape[0]} rows and y has {n}.")
+        raise ValueError(f"X has {X.shape[0]} rows, and its targets, weights or offsets have {n}.")
 
 
 class _Chunks:

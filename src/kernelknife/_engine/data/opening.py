@@ -11,6 +11,7 @@ from kernelknife._engine.data.arrays import ArrayRows, DeviceRows
 from kernelknife._engine.data.dask import dask_rows, is_dask
 from kernelknife._engine.data.parquet import ParquetRows
 from kernelknife._engine.data.rows import Rows, check_weights
+from kernelknife._engine.data.targets import stack_offset
 from kernelknife._utils.arrays import is_foreign, to_host
 
 __all__ = [
@@ -27,7 +28,14 @@ CheckArrays = Callable[[Any, Any], tuple[np.ndarray, np.ndarray]]
 CheckArray = Callable[[Any], np.ndarray]
 
 
-def open_rows(X: Any, y: Any, sample_weight: Any, check_arrays: CheckArrays) -> Rows:
+def open_rows(
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    check_arrays: CheckArrays,
+    known: Any = None,
+    classes: bool = False,
+) -> Rows:
     """Return the rows of any kind of data, with targets as they were given.
 
     Parameters
@@ -37,7 +45,14 @@ def open_rows(X: Any, y: Any, sample_weight: Any, check_arrays: CheckArrays) -> 
         None for Rows, which have their own.
     check_arrays : callable
         Validates tables in memory: ``check_arrays(X, y)`` returns both as arrays.
+    known : ndarray, Dask array or dict, default=None
+        Known parts of the scores, which stand behind the targets from here on. For Parquet files a
+        dict: by the name of a column, whether its logarithm counts.
+    classes : bool, default=False
+        Whether the targets are labels of classes.
     """
+    if known is not None and isinstance(X, Rows):
+        raise TypeError("Rows bring their targets with them, and offsets behind these.")
     if isinstance(X, Rows):
         if y is not None or sample_weight is not None:
             raise TypeError(
@@ -51,15 +66,17 @@ def open_rows(X: Any, y: Any, sample_weight: Any, check_arrays: CheckArrays) -> 
             raise TypeError(
                 "With a Parquet folder as X, sample_weight is the name of the weights' column."
             )
-        return ParquetRows(X, y, sample_weight)
+        return ParquetRows(X, y, sample_weight, known=known)
     if is_dask(X):
-        return dask_rows(X, y, sample_weight)
+        return dask_rows(X, y, sample_weight, known=known)
     if is_foreign(X):
         y = to_host(y) if is_foreign(y) else np.asarray(y)
         if len(y) != X.shape[0]:
             raise ValueError(f"X has {X.shape[0]} rows and y has {len(y)}.")
+        y = y if known is None else stack_offset(y, known, classes)
         return DeviceRows(X, y, check_sample_weight(sample_weight, X.shape[0]))
     X, y = check_arrays(X, y)
+    y = y if known is None else stack_offset(y, known, classes)
     return ArrayRows(X, y, check_sample_weight(sample_weight, len(X)))
 
 

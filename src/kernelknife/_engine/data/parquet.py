@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from kernelknife._engine.data.rows import Block, LocalRows, RowsError
+from kernelknife._engine.data.targets import log_exposure, stack_offset
 from kernelknife._utils.messages import import_optional
 
 __all__ = ["ParquetRows"]
@@ -29,7 +30,9 @@ class ParquetRows(LocalRows):
     weight : str, default=None
         Name of a column with the weights of the rows.
     features : sequence of str, default=None
-        None is every column but target, weight and saved index.
+        None is every column but target, weight, known parts and saved index.
+    known : dict, default=None
+        Columns that are known parts of the scores, and whether their logarithm counts.
     """
 
     def __init__(
@@ -38,17 +41,22 @@ class ParquetRows(LocalRows):
         target: str | None = None,
         weight: str | None = None,
         features: Any = None,
+        known: dict[str, bool] | None = None,
     ):
         self.parquet = import_optional("pyarrow.parquet", "pyarrow", "A Parquet folder")
         self.source, self.target, self.weight = Path(source), target, weight
+        self.known = known or {}
         if not self.source.exists():
             raise RowsError(f"There is no file or folder {source}.")
         self.parts, schema, index = self._read_layout()
-        for role, name in (("target", target), ("sample_weight", weight)):
+        roles = [("exposure" if log else "offset", name) for name, log in self.known.items()]
+        for role, name in (("target", target), ("sample_weight", weight), *roles):
             if name is not None and name not in schema:
                 raise RowsError(f"{source} has no column {name!r}, the {role}.")
         if features is None:
-            features = [name for name in schema if name not in {target, weight, *index}]
+            features = [
+                name for name in schema if name not in {target, weight, *self.known, *index}
+            ]
         absent = [name for name in features if name not in schema]
         if absent:
             raise RowsError(f"{source} lacks the column {absent[0]!r} that the model needs.")
@@ -120,7 +128,13 @@ class ParquetRows(LocalRows):
     def _targets(self, number: int) -> np.ndarray:
         if self.target is None:
             return np.zeros(self.parts[number][2])
-        return np.asarray(self.read(number, [self.target])[self.target].to_numpy())
+        table = self.read(number, [self.target, *self.known])
+        y = np.asarray(table[self.target].to_numpy())
+        if not self.known:
+            return y
+        parts = [(table[name].to_numpy().astype(float), log) for name, log in self.known.items()]
+        offset = sum(log_exposure(values) if log else values for values, log in parts)
+        return stack_offset(y, np.asarray(offset))
 
     def _weights(self, number: int) -> np.ndarray:
         if self.weight is None:

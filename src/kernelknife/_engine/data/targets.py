@@ -17,6 +17,7 @@ __all__ = [
     "TARGETS",
     "SurvivalEncoder",
     "TargetEncoder",
+    "log_exposure",
     "measure_targets",
     "split_offset",
     "stack_offset",
@@ -95,12 +96,21 @@ class TargetEncoder:
         return xp.take(xp.asarray(self.classes, device=scores.device), codes, axis=0)
 
 
-def stack_offset(y: np.ndarray, offset: np.ndarray) -> np.ndarray:
-    """Return numbers with their offsets, one per number, in columns behind them."""
-    y = np.asarray(y)
+def stack_offset(y: np.ndarray, offset: np.ndarray, classes: bool = False) -> np.ndarray:
+    """Return targets with their offsets, one per target, in columns behind them.
+
+    Labels of classes stay what they are.
+    """
+    y = np.asarray(y, dtype=object) if classes else np.asarray(y)
     y = y.reshape(len(y), -1)
     offset = np.broadcast_to(offset.reshape(len(y), -1), y.shape)
     return np.hstack([y, offset])
+
+
+def log_exposure(exposure: Array) -> Array:
+    """Return the logarithms, not finite where an exposure is not positive."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.log(exposure)
 
 
 def split_offset(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -164,12 +174,20 @@ def _make_encoder(
     if offset:
         y, offsets = split_offset(y)
         if not np.isfinite(offsets).all():
-            raise RowsError("The offset has missing or infinite values.")
+            raise RowsError(
+                "The offset, or the logarithm of the exposure, has missing or infinite values: an "
+                "offset must be finite, and an exposure positive."
+            )
     kind = loss.target or TARGET_OF_TASK[loss.task]
     standardize = standardize and loss.scale_target
     if standardize and kind == "numbers":
         _check_shift(loss)
     encoder = TARGETS[kind](y, s, standardize, loss.robust)
+    if offset and not encoder.labels and encoder.n_outputs > 1 and encoder.classes is not None:
+        raise ValueError(
+            "An offset is a known part of one score, and there is one for each of the "
+            f"{encoder.n_outputs} classes: it needs two classes, or several labels."
+        )
     if encoder.classes is None:
         loss.check_target(np.asarray(y, dtype=float))
         encoder = _one_per_level(encoder, loss)

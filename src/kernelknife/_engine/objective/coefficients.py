@@ -330,7 +330,10 @@ class _Column:
             if slope <= enough:
                 break
             Hf = self.risk.hessian_product(F, f)
-            size = slope / float(f @ Hf + 2.0 * alpha * (pc @ f))
+            curved = float(f @ Hf + 2.0 * alpha * (pc @ f))
+            if not curved > 0.0:
+                break  # below the smallest number, as of a direction that hardly moves a score
+            size = slope / curved
             c, b, Kc = c + size * pc, b + size * pb, Kc + size * pK
             R = R - size * (Hf + 2.0 * alpha * pc)
             qc, qb, qK = self._preconditioned(R)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from joblib import Parallel, delayed
 
-from kernelknife._engine.objective import IndefiniteKernelError, Problem, State
+from kernelknife._engine.objective import ExactProblem, IndefiniteKernelError, Problem, State
 from kernelknife._engine.search.copies import merge_copies
 from kernelknife._engine.search.products import affordable_rows, interacting_features
 from kernelknife._engine.solvers import Eliminate, Solution, Solver, StopRule, never
@@ -88,6 +88,13 @@ class SurrogateConstants:
     sparsities : tuple of float
         Penalties, as shares of the constant model's objective: with the first, weights settle,
         with the second, noise leaves.
+    coupled : tuple of float
+        The same for a loss that couples rows, as shares of the weight of its events over ``alpha``,
+        which is what the gradients of noise are proportional to; and a third one, where everything
+        leaves with the second. The objective of censored times tells nothing of their size: it is
+        five nats per event in 240 events, of which a good model explains half of one. With a log
+        hazard of Friedman's function and 40 % of 400 rows censored (six draws) twice as much left
+        the fifth column out more often, and half as much kept noise that the likelihood follows.
     steps : int
     tol : float
     cut : float
@@ -99,6 +106,7 @@ class SurrogateConstants:
     """
 
     sparsities: tuple[float, ...] = (0.01, 0.1)
+    coupled: tuple[float, ...] = (0.1, 1.0, 0.3)
     steps: int = 25
     tol: float = 1e-2
     cut: float = 0.05
@@ -201,25 +209,36 @@ def surrogate_weights(problem: Problem, seed: int | None = None) -> tuple[np.nda
     solver = Eliminate(max_iter=SURROGATE.steps, tol=SURROGATE.tol, prune=False)
     begun: np.ndarray | Solution = np.full(surrogate.n_weights, 0.5 / surrogate.n_weights)
     kept, factorizations = np.arange(surrogate.n_weights), 0
-    null_value = surrogate.null_value
+    penalties = _surrogate_penalties(surrogate)
     if surrogate.n_weights > SURROGATE.many:
         # Most of many features are out after a few steps, and what each costs in every step is
         # saved if they do not come back.
         few_steps = replace(solver, max_iter=SURROGATE.first_steps)
-        first = few_steps.solve(surrogate, begun, SURROGATE.sparsities[0] * null_value)
-        kept, factorizations = first.w.nonzero()[0], first.n_factorizations
+        few = few_steps.solve(surrogate, begun, penalties[0])
+        kept, factorizations = few.w.nonzero()[0], few.n_factorizations
         if not len(kept):
             return None, factorizations
-        surrogate, begun = surrogate.restricted(kept), first.w[kept]
-    for share in SURROGATE.sparsities:
-        solution = solver.solve(surrogate, begun, share * null_value)
+        surrogate, begun = surrogate.restricted(kept), few.w[kept]
+    first = solver.solve(surrogate, begun, penalties[0])
+    factorizations += first.n_factorizations
+    for sparsity in penalties[1:]:
+        solution = solver.solve(surrogate, first, sparsity)
         factorizations += solution.n_factorizations
-        begun = solution
+        if solution.w.any():
+            break
     w = np.zeros(problem.n_weights)
     w[kept] = np.where(solution.w >= SURROGATE.cut * solution.w.max(), solution.w, 0.0)
     if not w.any():
         return None, factorizations
     return np.minimum(np.sqrt(0.5 * w / w.sum()), 1.0), factorizations
+
+
+def _surrogate_penalties(surrogate: ExactProblem) -> list[float]:
+    """Return the penalty with which weights settle, and those with which noise leaves."""
+    if surrogate.loss.couples_rows:
+        scale = surrogate.risk.information / surrogate.alpha
+        return [share * scale for share in SURROGATE.coupled]
+    return [share * surrogate.null_value for share in SURROGATE.sparsities]
 
 
 def product_weights(
