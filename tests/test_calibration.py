@@ -465,3 +465,28 @@ def test_labels_and_quantiles_have_the_first_step_alone(rng):
     assert set(quantiles.get_support(indices=True)) <= {0, 3}
     assert quantiles.p_value_ <= 0.05
     assert several.n_steps_ == quantiles.n_steps_ == 1
+
+
+def test_targets_of_rows_in_time_move_together():
+    Y = np.arange(30.0)[:, None]
+    exchange = Exchange.of(sample(Y), None, None, blocks=5)
+    for seed in range(20):
+        moved = exchange.permute(Y, np.random.default_rng(seed))[:, 0]
+        by = int(moved[0] - Y[0, 0]) % 30
+        assert 5 <= by <= 25
+        np.testing.assert_array_equal(moved, (np.arange(30) + by) % 30)
+    with pytest.raises(ValueError, match="by groups or by blocks"):
+        Exchange.of(sample(Y), None, np.arange(30) // 3, blocks=5)
+
+
+def test_independent_series_look_related_unless_they_are_moved_as_a_whole():
+    found = {None: 0, 10: 0}
+    for seed in range(6):
+        series = np.random.default_rng(seed).normal(size=(200, 5))
+        for i in range(1, len(series)):
+            series[i] += 0.9 * series[i - 1]
+        path = knife_path(series[:, :4], series[:, 4], kernel="linear", sparsities=10)
+        for blocks in found:
+            found[blocks] += path.calibrate(blocks=blocks, alpha=0.1).p_value <= 0.05
+    assert found[None] >= 4
+    assert found[10] <= 1

@@ -259,6 +259,7 @@ class PathResult:
         alpha=None,
         groups=None,
         strata=None,
+        blocks=None,
         n_jobs=None,
         random_state=0,
     ):
@@ -282,6 +283,10 @@ class PathResult:
             within groups or, where all rows of every group have the same, between whole groups.
         strata : array-like of shape (n_samples,), default=None
             Rows exchange their targets with rows of the same stratum only, such as a batch.
+        blocks : int, default=None
+            Of rows in the order of time, over how many rows their dependence lasts: targets are not
+            exchanged, but all of them move by at least as many rows, so that neighbors stay
+            neighbors.
         n_jobs : int, default=None
             Permutations run in parallel through joblib; the answer does not depend on it.
         random_state : int, default=0
@@ -299,6 +304,7 @@ class PathResult:
             level=level,
             groups=_one_per_row(groups, setup, "groups"),
             strata=_one_per_row(strata, setup, "strata"),
+            blocks=blocks,
             n_jobs=n_jobs,
             seed=random_state,
         )

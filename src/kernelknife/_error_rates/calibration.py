@@ -279,6 +279,7 @@ def calibrate_jointly(
     level: float = 0.05,
     strata: np.ndarray | None = None,
     groups: np.ndarray | None = None,
+    blocks: int | None = None,
     n_jobs: int | None = None,
     seed: int | None = None,
     progress: Progress = SILENT,
@@ -298,6 +299,8 @@ def calibrate_jointly(
         Rows exchange their targets with others of their stratum.
     groups : ndarray of shape (n,), default=None
         Rows that belong together: see :meth:`Exchange.of`.
+    blocks : int, default=None
+        Of rows in the order of time: targets move by at least as many rows.
     n_jobs : int, default=None
         Permutations run in parallel through joblib.
     seed : int, default=None
@@ -306,7 +309,9 @@ def calibrate_jointly(
     most = check_level(n_permutations, level)
     setups = [_rough(setup) for setup in setups]
     rows = load_rows(setups[0].data)
-    exchange = Exchange.of(rows, strata, groups)
+    exchange = Exchange.of(rows, strata, groups, blocks)
+    if blocks is not None:
+        groups = np.arange(len(rows.y)) // blocks  # neighbors are in one fold
     runs = []
     for setup in setups:
         with limited_blas(setup.problem.n_rows):

@@ -17,6 +17,7 @@ from kernelknife._engine.data.targets import encode_classes
 from kernelknife._engine.policy import FOLDS
 from kernelknife._engine.search import fixed_weights
 from kernelknife._tuning.splits import make_splitter
+from kernelknife._utils.row_units import RowUnits
 from kernelknife.losses import LogisticLoss
 
 __all__ = ["Draw", "Exchange", "draw_around_model", "draw_without_columns", "load_rows"]
@@ -35,18 +36,33 @@ class Exchange:
         Rows with the same number may.
     wholes : ndarray of int or None
         Group of every row, where all rows of a group have one target and move together.
+    size : int
+        Of rows in the order of time: all targets move by at least this many rows, in a circle, so
+        that neighbors stay neighbors. 0 where rows may be exchanged.
     """
 
     within: np.ndarray
     wholes: np.ndarray | None = None
+    size: int = 0
 
     @classmethod
-    def of(cls, rows: Sample, strata: np.ndarray | None, groups: np.ndarray | None) -> "Exchange":
-        """Return what strata and groups of rows allow.
+    def of(
+        cls,
+        rows: Sample,
+        strata: np.ndarray | None,
+        groups: np.ndarray | None,
+        blocks: int | None = None,
+    ) -> "Exchange":
+        """Return what strata, groups, or the order of rows in time allow.
 
         Targets that vary inside the groups are exchanged there. Where every group has one target,
         as where patients are diagnosed and samples are measured, groups exchange theirs.
         """
+        if blocks is not None:
+            if strata is not None or groups is not None:
+                raise ValueError("Rows belong together by groups or by blocks, not by both.")
+            units = RowUnits.of(len(rows.y), None, blocks)
+            return cls(np.zeros(len(rows.y), dtype=int), None, 0 if units is None else units.size)
         parts = [(np.asarray(rows.s) > 0).astype(int)]
         if strata is not None:
             parts.append(np.unique(strata, return_inverse=True)[1])
@@ -61,6 +77,9 @@ class Exchange:
 
     def permute(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Return the values, shape (n, k), of rows that have exchanged them."""
+        if self.size:
+            by = rng.integers(self.size, len(values) - self.size + 1)
+            return np.roll(values, int(by), axis=0)
         if self.wholes is None:
             return np.asarray(values[_permutation(self.within, rng)])
         first = np.unique(self.wholes, return_index=True)[1]
@@ -72,6 +91,9 @@ class Exchange:
 
     def uniform(self, rng: np.random.Generator) -> np.ndarray:
         """Return a uniform number for every row, one for all rows that move together."""
+        if self.size:
+            codes = np.arange(len(self.within)) // self.size
+            return np.asarray(rng.uniform(size=int(codes.max()) + 1)[codes])
         if self.wholes is None:
             return rng.uniform(size=len(self.within))
         return np.asarray(rng.uniform(size=int(self.wholes.max()) + 1)[self.wholes])
