@@ -72,21 +72,25 @@ REFUSED = {
         put(y=np.arange(ROWS)), {"task": "classification"}, {"task"}
     ),
     "names as target": (put(y=NAMES), {}, set()),
-    "text as a number": (with_classes(), {"task": "regression"}, set()),
+    "text as a number": (with_classes(), {"task": "regression"}, {"task"}),
     "no column": (plain(), {"drop": ("doze",)}, set()),
     "the target left out": (plain(), {"drop": ("y",)}, set()),
     "gaps in the group": (put(ward=["a", None] * 20), GROUPED, {"drop_missing"}),
-    "few groups": (put(ward=["a", "b"] * 20), GROUPED, set()),
+    "few groups": (put(ward=["a", "b"] * 20), GROUPED, {"folds"}),
     "a rare class": (with_classes("EWS "), {}, set()),
     "classes rarer than folds": (with_classes(*["RMS"] * 36), {"folds": 3}, {"folds"}),
-    "many folds": (plain(), {"folds": 99}, set()),
-    "sparsity and number": (plain(), {"sparsity": 1.0, "n_features": 2}, set()),
-    "many features": (plain(), {"n_features": 9}, set()),
+    "many folds": (plain(), {"folds": 99}, {"folds"}),
+    "sparsity and number": (
+        plain(),
+        {"sparsity": 1.0, "n_features": 2},
+        {"sparsity", "n_features"},
+    ),
+    "many features": (plain(), {"n_features": 9}, {"n_features"}),
     "negative alpha": (plain(), {"alpha": -1.0}, set()),
     "no processes": (plain(), {"n_jobs": 0}, {"n_jobs"}),
     "weights of a number": (plain(), {"class_weight": "balanced"}, set()),
-    "another loss": (plain(), {"loss": "hinge"}, set()),
-    "no share": (plain(), {"hold_out": 1.5}, set()),
+    "another loss": (plain(), {"loss": "hinge"}, {"task"}),
+    "no share": (plain(), {"hold_out": 1.5}, {"hold_out"}),
     "no such rows": (put(split=["train", "test"] * 20), {"hold_out": "split=exam"}, set()),
     "no column and value": (plain(), {"hold_out": "some"}, set()),
     "both rates": (plain(), {"stability": True, "fdr": 0.1}, set()),
@@ -164,12 +168,13 @@ def test_notes_and_warnings_name_arguments():
     )
     notes = [*said, *find_warnings(selection)]
     assert not any("--" in note for note in notes)
-    assert any(note.endswith('(if it is a number, use task="regression")') for note in notes)
+    classes = 'if it is a number, use task="regression", or if it counts something, use loss="poi'
+    assert any(classes in note for note in notes)
     assert any('use hold_out="split=test")' in note for note in notes)
     assert any("select without quick=True." in note for note in notes)
     assert 'Column row looks like a row number. Leave it out with drop=["row"].' in notes
     flags = {flag for note in notes for flag in re.findall(r"--[a-z-]+", spelled(note, in_command))}
-    assert {"--task", "--hold-out", "--quick", "--drop"} <= flags <= KNOWN
+    assert {"--task", "--loss", "--hold-out", "--quick", "--drop"} <= flags <= KNOWN
 
 
 def test_tables_without_a_target_name_arguments():

@@ -294,6 +294,7 @@ def explore_table(
     drop: Any = (),
     ids: Any = (),
     levels: Any = (),
+    log: Any = (),
     impute: str | None = None,
     drop_missing: bool = False,
     dates: Any = (),
@@ -317,7 +318,7 @@ def explore_table(
         permuted together, where the components are compared with those of permuted columns.
     blocks : int, default=None
         Length of blocks of neighboring rows, for rows in the order of time.
-    drop, ids, levels, impute, drop_missing, dates : as in select_features
+    drop, ids, levels, log, impute, drop_missing, dates : as in select_features
         See :func:`kernelknife.app.selection.select_features`.
     n_components, kernel, sparsity : as in KnifePCA
         See :class:`kernelknife.KnifePCA`.
@@ -344,7 +345,7 @@ def explore_table(
     """
     begin = time.perf_counter()
     options = ExploreOptions(
-        color=color, group=group, blocks=blocks, drop=drop, ids=ids, levels=levels,
+        color=color, group=group, blocks=blocks, drop=drop, ids=ids, levels=levels, log=log,
         impute=impute, drop_missing=drop_missing, dates=dates, n_components=n_components,
         kernel=kernel, sparsity=sparsity, n_features=n_features, random_state=random_state,
     )  # fmt: skip
@@ -387,6 +388,7 @@ def relate_tables(
     drop: Any = (),
     ids: Any = (),
     levels: Any = (),
+    log: Any = (),
     impute: str | None = None,
     drop_missing: bool = False,
     dates: Any = (),
@@ -411,7 +413,7 @@ def relate_tables(
     blocks : int, default=None
         Length of blocks of neighboring rows, for rows in the order of time; see
         :class:`kernelknife.KnifeCCA`.
-    drop, ids, levels, impute, drop_missing, dates : as in select_features
+    drop, ids, levels, log, impute, drop_missing, dates : as in select_features
         Columns of either table.
     n_components, kernel, sparsity, hold_out : as in KnifeCCA
         See :class:`kernelknife.KnifeCCA`.
@@ -440,7 +442,7 @@ def relate_tables(
     """
     begin = time.perf_counter()
     options = RelateOptions(
-        on=on, group=group, blocks=blocks, drop=drop, ids=ids, levels=levels,
+        on=on, group=group, blocks=blocks, drop=drop, ids=ids, levels=levels, log=log,
         impute=impute, drop_missing=drop_missing, dates=dates, n_components=n_components,
         kernel=kernel, sparsity=sparsity, hold_out=hold_out, random_state=random_state,
     )  # fmt: skip

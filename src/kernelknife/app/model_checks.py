@@ -47,11 +47,16 @@ def check_content(content, facts) -> None:
     _require(isinstance(facts["target"], str), "the name of the target is no text")
     selected = facts["selected"]
     _require(_are_names(selected), "the selected columns have no names")
-    kept = np.unique(encoder.feature_groups_[model.weights_ > 0])
+    kept = np.unique(encoder.origins[model.weights_ > 0])
     _require(set(selected) == set(kept.tolist()), "the selected columns are not those of the model")
+    exposure, of_counts = facts["exposure"], vars(model)["_model"].targets.offset
+    _require(
+        isinstance(exposure, str) if of_counts else exposure is None,
+        "the exposure is not that of the model",
+    )
     adjusted, linear = facts["adjusted"], vars(model)["_model"].adjusted
     _require(_are_names(adjusted), "the adjusted columns have no names")
-    there = [] if linear is None else encoder.feature_groups_[linear.index].tolist()
+    there = [] if linear is None else encoder.origins[linear.index].tolist()
     _require(set(there) <= set(adjusted), "the adjusted columns are not those of the model")
     check_dates(facts["dates"])
     _try_out(encoder, model)
@@ -97,11 +102,29 @@ def check_encoder(encoder) -> None:
     _require(isinstance(orders, dict) and set(orders) <= numbers, "orders of unknown columns")
     _require(all(map(_are_names, orders.values())), "ordered categories are no texts")
     _require(encoder.impute in (None, "median"), "missing values are filled in an unknown way")
-    expected = np.repeat(
-        np.array(names, dtype=str), [len(levels.get(name, [name])) for name in names]
+    _check_units(encoder, numbers)
+
+
+def _check_units(encoder, numbers):
+    """Raise where logarithms or groups are not those of the columns."""
+    _require(
+        isinstance(encoder.log, list | tuple)
+        and _are_names(list(encoder.log))
+        and set(encoder.log) <= numbers,
+        "logarithms of no numbers",
     )
     _require(
-        np.array_equal(expected, encoder.feature_groups_) and encoder.n_features_in_ == len(names),
+        all(encoder.medians_[name] > 0 for name in encoder.log), "logarithms of negative numbers"
+    )
+    groups = {} if encoder.groups is None else encoder.groups
+    _require(
+        isinstance(groups, dict) and all(map(_are_names, groups.values())), "groups are no names"
+    )
+    owners = {name: group for group, members in groups.items() for name in members}
+    expected = np.array([owners.get(name, name) for name in encoder.origins], dtype=str)
+    _require(
+        np.array_equal(expected, encoder.feature_groups_)
+        and encoder.n_features_in_ == len(encoder.columns_),
         "the columns of the encoder contradict each other",
     )
 
@@ -321,7 +344,10 @@ def _try_out(encoder, estimator):
     model = vars(estimator)["_model"]
     columns, targets = model.columns, model.targets
     widths = [len(encoder.levels_.get(name, [name])) for name in encoder.columns_]
-    medians = [encoder.medians_.get(name, 0.0) for name in encoder.columns_]
+    medians = [
+        float(encoder.in_scale_of(name, encoder.medians_.get(name, 0.0)))
+        for name in encoder.columns_
+    ]
     row = np.repeat(np.array(medians, dtype=float), widths)
     near = np.zeros_like(row)
     near[columns.index] = columns.center
@@ -337,7 +363,9 @@ def _try_out(encoder, estimator):
         others = np.maximum(model.kernel.diag(model.vectors, model.v), 1.0)
         most = np.sqrt(own * others) @ np.abs(model.coef) + np.abs(model.intercept)
         most = most * targets.scale + np.abs(targets.center)
-    _require(np.shape(answer) == (3,), "the model does not predict one value per row")
+    levels = getattr(getattr(estimator, "loss", None), "n_levels", 1)
+    shape = (3,) if levels == 1 else (3, levels)
+    _require(np.shape(answer) == shape, "the model does not predict one value per row")
     _require(bool(np.isfinite(most).all()), "the model predicts no finite numbers")
 
 

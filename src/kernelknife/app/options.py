@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from typing import Any
 
-from kernelknife.app.messages import Hint, as_code, plain_number
+from kernelknife.app.messages import Hint, InputError, as_code, plain_number
 
 __all__ = [
     "FLAGS",
@@ -49,6 +49,7 @@ LOSSES = (
     *("poisson", "negative_binomial", "gamma", "tweedie"),
     *("squared_hinge", "huberized_hinge", "hinge", "logistic"),
 )
+MANY = "such as a,b or x*; repeatable"
 # What a function is called on the command line.
 COMMANDS = {"save_model": "`kernelknife select --save`"}
 
@@ -92,6 +93,27 @@ def as_names(names: str | Iterable[object]) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(map(str, names))
 
 
+def as_levels(quantile: Any) -> Any:
+    """Return one quantile as a number, several as an increasing tuple; ``"0.1,0.9"`` are two.
+
+    Parameters
+    ----------
+    quantile : float, str, sequence of these or None
+    """
+    if quantile is None:
+        return None
+    given = (quantile,) if isinstance(quantile, str) else quantile
+    parts = ",".join(map(str, given)).split(",") if isinstance(given, Iterable) else [given]
+    try:
+        levels = tuple(sorted({float(part) for part in parts}))
+    except (TypeError, ValueError):
+        raise InputError(
+            f"A quantile is a number between 0 and 1, or several of them, got {parts}.",
+            Hint("use {}, say", {"quantile": "0.1,0.9"}),
+        ) from None
+    return levels[0] if len(levels) == 1 else levels
+
+
 @dataclass(frozen=True, kw_only=True)
 class ReadOptions:
     """How a file is read; see :func:`kernelknife.app.tables.read_table`."""
@@ -111,10 +133,13 @@ class ReadOptions:
 class ColumnOptions:
     """Which columns are left out, which have levels, and what becomes of gaps and dates."""
 
-    drop: tuple[str, ...] = option((), "Column to leave out; repeatable.")
-    ids: tuple[str, ...] = option((), "Identifier, left out; repeatable.", "--id")
+    drop: tuple[str, ...] = option((), f"Columns to leave out, {MANY}.")
+    ids: tuple[str, ...] = option((), f"Identifiers, left out, {MANY}.", "--id")
     levels: tuple[str, ...] = option(
-        (), "Column whose values are names, numbers or identifiers as they look; repeatable."
+        (), f"Columns whose values are names, numbers or identifiers as they look, {MANY}."
+    )
+    log: tuple[str, ...] = option(
+        (), f"Columns of positive numbers whose logarithm is used, {MANY}."
     )
     impute: str | None = option(
         None,
@@ -129,7 +154,7 @@ class ColumnOptions:
     )
 
     def __post_init__(self) -> None:
-        for name in ("drop", "ids", "levels", "dates"):
+        for name in ("drop", "ids", "levels", "log", "dates"):
             object.__setattr__(self, name, as_names(getattr(self, name)))
 
 
@@ -143,16 +168,19 @@ class TableOptions(ColumnOptions):
     event: str | None = option(
         None, "Column that is 1 where the event was observed at the target, a time; 0 if censored."
     )
+    exposure: str | None = option(
+        None, "Of counts: column that they are proportional to, such as years or persons."
+    )
     group: str | None = option(None, "Column whose equal values mark rows that belong together.")
+    order: str | None = option(
+        None, "Column of the time of the rows: folds are blocks of neighbors."
+    )
+    forward: bool = option(False, "With --order: every fold tests rows after its training rows.")
     task: str | None = option(
         None, "Guessed from the target if absent.", choices=("regression", "classification")
     )
-    always_keep: tuple[str, ...] = option(
-        (), "Column that is never dropped; repeatable, or with commas.", "--keep"
-    )
-    adjust_for: tuple[str, ...] = option(
-        (), "Column to adjust for, such as sex or batch; repeatable, or with commas."
-    )
+    always_keep: tuple[str, ...] = option((), f"Columns that are never dropped, {MANY}.", "--keep")
+    adjust_for: tuple[str, ...] = option((), f"Columns to adjust for, {MANY}.")
     hold_out: float | str = option(
         0.0,
         "Rows kept for judging only: a share, or a column such as split=test.",
@@ -165,7 +193,7 @@ class TableOptions(ColumnOptions):
         object.__setattr__(self, "target", str(self.target))
         for name in ("always_keep", "adjust_for"):
             object.__setattr__(self, name, as_names(getattr(self, name)))
-        for name in ("group", "event"):
+        for name in ("group", "event", "exposure", "order"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, str(getattr(self, name)))
 
@@ -177,6 +205,17 @@ class SearchOptions:
     kernel: Any = option("auto", "Kind of relations to look for.", choices=("auto", *KERNELS))
     loss: Any = option(
         None, "Squared for numbers, squared hinge for classes if absent.", choices=LOSSES
+    )
+    quantile: Any = option(
+        None,
+        "Select for this quantile of a number, such as 0.9, or for several: 0.1,0.9.",
+        kind=list[str],
+    )
+    feature_groups: Any = option(
+        None,
+        "Groups of columns with one weight each: a CSV file of column,group, or gene sets (.gmt).",
+        "--groups",
+        kind=str,
     )
     class_weight: Any = option(
         None, "A rare class counts as much as a frequent one.", choices=("balanced",)
@@ -225,10 +264,17 @@ class SearchOptions:
         printed=False,
     )
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "quantile", as_levels(self.quantile))
+
 
 @dataclass(frozen=True, kw_only=True)
 class SelectOptions(SearchOptions, TableOptions):
     """All arguments of :func:`kernelknife.app.selection.select_features` but the data frame."""
+
+    def __post_init__(self) -> None:
+        TableOptions.__post_init__(self)
+        SearchOptions.__post_init__(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -340,6 +386,8 @@ def as_flags(values: Mapping[str, Any]) -> list[str]:
         if value is True:
             words.append(FLAGS[name])
             continue
+        if name == "quantile" and isinstance(value, tuple):
+            value = ",".join(map(plain_number, value))
         for one in value if isinstance(value, tuple | list) else (value,):
             words += [FLAGS[name], plain_number(one) if isinstance(one, float) else str(one)]
     return words

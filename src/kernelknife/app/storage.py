@@ -36,7 +36,7 @@ from kernelknife.survival import KnifeSurvival
 __all__ = ["ModelFileError", "load_model", "save_model"]
 
 FORMAT = "kernelknife model"  # what the facts of a model file call it
-FORMAT_VERSION = 4  # raised whenever the types in a file, or their attributes, change
+FORMAT_VERSION = 5  # raised whenever the types in a file, or their attributes, change
 SAVE = Hint("write one with {}", function="save_model")
 SAVE_AGAIN = Hint("save the model again with {}", function="save_model")
 FACTS, MODEL, ARRAY = "kernelknife.json", "model.json", "{}.npy"  # names of the archive's parts
@@ -117,7 +117,8 @@ def save_model(path, selection) -> None:
         "version": __version__,
         "target": selection.table.target_name,
         "task": selection.table.task,
-        "selected": selection.selected,
+        "selected": [n for one in selection.features if one.selected for n in one.columns],
+        "exposure": selection.table.exposure_name,
         "adjusted": list(selection.table.adjusted),
         "dates": selection.table.dates,
     }
@@ -153,8 +154,8 @@ def load_model(path):
     model : KnifeRegressor, KnifeClassifier or KnifeSurvival
         The fitted model.
     facts : dict
-        Version, target, task, selected columns, columns that are adjusted for, and what becomes of
-        columns of dates.
+        Version, target, task, selected columns, columns that are adjusted for, that of exposures,
+        and what becomes of columns of dates.
 
     See Also
     --------

@@ -176,7 +176,9 @@ def test_a_loss_with_a_score_of_its_own_is_the_measure_of_every_model(loss):
         predicted = np.full(len(test), constant)
         measure = mean_poisson_deviance if loss == "poisson" else mean_pinball_loss
         errors.append(measure(y[test], predicted))
-    assert selection.baseline_error.mean == pytest.approx(np.mean(errors))
+    # Many numbers are medians of the training rows, with slightly different errors on others.
+    rel = 1e-6 if loss == "poisson" else 1e-3
+    assert selection.baseline_error.mean == pytest.approx(np.mean(errors), rel=rel)
     assert selection.error.mean < selection.full_error.mean < selection.baseline_error.mean
     assert selection.full_model_in_words.startswith("the model of the same kernel")
     found = selection.to_json()["calibration"]

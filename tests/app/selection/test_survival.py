@@ -89,8 +89,8 @@ def test_held_out_rows_and_a_given_number_of_columns():
         ({"days": "long"}, {}, "The column days holds texts"),
         ({}, {"event": "dead"}, "did you mean 'died'"),
         ({}, {"task": "regression"}, "a time until it, and no other task"),
-        ({}, {"event": "days"}, "it cannot be left out, be the time"),
-        ({}, {"loss": "huber"}, "is for regression"),
+        ({}, {"event": "days"}, "it cannot be the event as well"),
+        ({}, {"loss": "huber"}, "has a loss of its own"),
         ({}, {"class_weight": "balanced"}, "is a time"),
     ],
 )

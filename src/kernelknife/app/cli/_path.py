@@ -51,7 +51,7 @@ def path(data, columns, options, reading, *, csv, plot, json):
     table = make_table(frame, TableOptions(**asked), asked)
     for note in table.notes:
         print_note(note)
-    encoder = TableEncoder(impute=columns.impute)
+    encoder = TableEncoder(columns.impute, table.logs)
     X = encoder.fit_transform(table.features)
     with busy("following the path"):
         result = knife_path(

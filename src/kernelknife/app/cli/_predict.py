@@ -4,26 +4,24 @@ import sys
 
 import numpy as np
 
-from kernelknife._utils.files import write_file
-from kernelknife.app.cli.console import check_outputs, print_note, print_places, warned, writing
+from kernelknife.app.cli.console import check_outputs, print_note, print_places, warned, write_table
 from kernelknife.app.storage import load_model
 from kernelknife.app.tables import (
     TableError,
     check_column,
     check_format,
     expand_dates,
+    is_formula,
     new_gaps,
     outside_range,
     read_table,
     reading_notes,
-    table_bytes,
+    rows_to_predict,
     unseen_levels,
 )
 from kernelknife.app.tables.columns import as_texts, text_columns
 
 __all__ = ["predict"]
-
-FORMULA_MARKS = ("=", "+", "-", "@", "\t", "\r")  # with which a spreadsheet's formulas begin
 
 
 def predict(model, data, reading, *, ids, output):
@@ -52,9 +50,10 @@ def predict(model, data, reading, *, ids, output):
     for name in ids:
         check_column(name, frame.columns)
     selected = [*facts["selected"], *facts["adjusted"]]
-    numbers = expand_dates(frame, facts["dates"], selected)
+    rows = rows_to_predict(encoder, frame, facts["dates"], selected, facts["exposure"])
     with warned():
-        columns = _predictions(fitted, encoder.transform(numbers, selected), facts["target"])
+        columns = _predictions(fitted, rows, facts["target"])
+    numbers = expand_dates(frame, facts["dates"], selected)
     finders = (new_gaps, unseen_levels, outside_range)
     notes = [note for find in finders for note in find(encoder, numbers, selected)]
     for note in [*reading_notes(frame), *notes]:
@@ -67,18 +66,16 @@ def predict(model, data, reading, *, ids, output):
                 f"it in {data}, or leave it out."
             )
         result.insert(result.shape[1], name, values)
-    for note in _spreadsheet_notes(result, output):
+    for note in spreadsheet_notes(result, output):
         print_note(note)
     if output is None:
         sys.stdout.write(result.to_csv(index=False))
         return
-    content = table_bytes(result, output)
-    with writing(output):
-        write_file(output, content)
+    write_table(output, result, exact=ids)
     print_places(Predictions=output)
 
 
-def _spreadsheet_notes(result, output):
+def spreadsheet_notes(result, output):
     """Return a note where a spreadsheet would run texts of a text file as formulas.
 
     They are written as they are, because identifiers have to come back character for character.
@@ -86,7 +83,7 @@ def _spreadsheet_notes(result, output):
     if output is not None and output.suffix.lower() in (".xlsx", ".parquet"):
         return []
     texts = [text for name in text_columns(result) for text in as_texts(result[name])]
-    formulas = [text for text in texts if text.startswith(FORMULA_MARKS) and not _is_number(text)]
+    formulas = [text for text in texts if is_formula(text)]
     if not formulas:
         return []
     return [
@@ -96,18 +93,14 @@ def _spreadsheet_notes(result, output):
     ]
 
 
-def _is_number(text):
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _predictions(fitted, X, target):
+def _predictions(fitted, rows, target):
     """Return the columns of the answer by their names: the prediction, and how sure it is."""
     name = f"risk before {target}" if hasattr(fitted, "baseline_") else f"predicted {target}"
-    columns = {name: fitted.predict(X)}
+    predicted, X = fitted.predict(**rows), rows["X"]
+    if predicted.ndim > 1:
+        levels = fitted.loss.quantile
+        return {f"quantile {q:g} of {target}": predicted[:, k] for k, q in enumerate(levels)}
+    columns = {name: predicted}
     if not hasattr(fitted, "classes_"):
         return columns
     if hasattr(fitted, "predict_proba"):

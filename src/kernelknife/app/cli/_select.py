@@ -18,6 +18,7 @@ from kernelknife.app.cli.console import (
     print_places,
     print_table,
     warned,
+    write_table,
     writing,
 )
 from kernelknife.app.cli.progress import fold_bar
@@ -37,15 +38,15 @@ MOST_INFORMATIVE = 20  # rows of a table in a terminal
 MOST_CLASSES = 8  # more do not fit side by side on a terminal
 
 
-def select(data, options, reading, *, report, save, json, cluster):
+def select(data, options, reading, *, report, save, table, json, cluster):
     """Select columns, print them and write the files that were asked for.
 
     Parameters
     ----------
     data : str
         The table.
-    report, save : path or None
-        Where to write the report and the model.
+    report, save, table : path or None
+        Where to write the report, the model and the table of columns.
     json : bool
         Whether to print JSON instead of tables.
     cluster : str or None
@@ -56,15 +57,16 @@ def select(data, options, reading, *, report, save, json, cluster):
     int
         The exit status: 0 if there is a finding, else 1.
     """
-    check_outputs(report, save, inputs=[data])
+    check_outputs(report, save, table, inputs=[data])
     check_ending(report, "report")
     check_ending(save, "model")
+    check_ending(table, "table")
     with _on_cluster(cluster):
         frame = read_table(
             data,
             **vars(reading),
             texts=() if options.group is None else (options.group,),
-            keys=options.ids,
+            keys=_each(options.ids),
             codes=() if options.task == "regression" else (options.target,),
         )
         selection = _run_selection(frame, options)
@@ -74,12 +76,19 @@ def select(data, options, reading, *, report, save, json, cluster):
     if save is not None:
         with writing(save):
             save_model(save, selection)
+    if table is not None:
+        write_table(table, selection.to_frame())
     if json:
         print_json(selection.to_json(), indent=2)
     else:
         print_selection(selection)
-    print_places(Report=report, Model=save)
+    print_places(Report=report, Model=save, Table=table)
     return 0 if selection.verdict.finding else 1
+
+
+def _each(names):
+    """Return names with those that commas separate, one of which may hold a comma itself."""
+    return [*names, *(part.strip() for name in names for part in name.split(","))]
 
 
 def _run_selection(frame, options):

@@ -3,13 +3,14 @@
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from kernelknife.app.cli import version_line
-from kernelknife.app.cli.console import Failure, out, print_note
-from kernelknife.app.cli.parameters import takes_options
+from kernelknife.app.cli.config import read_config, write_config
+from kernelknife.app.cli.console import Failure, check_outputs, out, print_note
+from kernelknife.app.cli.parameters import PanelCommand, takes_options
 from kernelknife.app.options import (
     ColumnOptions,
     ExploreOptions,
@@ -87,7 +88,7 @@ def common(
     """Find which features matter when the relation is not linear."""
 
 
-@app.command()
+@app.command(cls=PanelCommand)
 @takes_options
 def select(
     data: Data,
@@ -98,6 +99,9 @@ def select(
     ] = None,
     report: Report = None,
     save: Annotated[Path | None, typer.Option(help="Write the model, for predict.")] = None,
+    table: Annotated[
+        Path | None, typer.Option(help="Write the columns as CSV, .xlsx or .parquet.")
+    ] = None,
     sql: Annotated[
         Path | None, typer.Option(help="Of many rows: write the model as an expression of SQL.")
     ] = None,
@@ -105,6 +109,13 @@ def select(
         Path | None, typer.Option(help="Of many rows: keeps what an interrupted run has summed.")
     ] = None,
     json: Json = False,
+    config: Annotated[
+        Path | None,
+        typer.Option(callback=read_config, is_eager=True, help="Take options from a TOML file."),
+    ] = None,
+    save_config: Annotated[
+        Path | None, typer.Option(help="Write the options of this run, for --config.")
+    ] = None,
 ):
     """Find which columns of a table matter for one of them.
 
@@ -116,10 +127,15 @@ def select(
     """
     from kernelknife.app.cli import _select, _stream
 
+    if save_config is not None:
+        check_outputs(save_config, inputs=[data])
+        outputs: dict[str, Any] = {"data": data, "cluster": cluster, "report": report, "save": save}
+        outputs |= {"table": table, "sql": sql, "checkpoint": checkpoint, "json": json}
+        write_config(save_config, outputs, options, reading)
     if cluster is None and _stream.is_streamed(data):
-        if report is not None or save is not None:
+        if report is not None or save is not None or table is not None:
             raise Failure(
-                f"{data} is read in blocks, and --report and --save cannot be used with "
+                f"{data} is read in blocks, and --report, --save and --table cannot be used with "
                 "that: use --json and --sql."
             )
         raise typer.Exit(
@@ -131,7 +147,7 @@ def select(
         # A quick search is over before other processes have imported what they need.
         options = replace(options, n_jobs=1 if options.quick else -1)
     code = _select.select(
-        data, options, reading, report=report, save=save, json=json, cluster=cluster
+        data, options, reading, report=report, save=save, table=table, json=json, cluster=cluster
     )
     raise typer.Exit(code)
 
@@ -150,7 +166,7 @@ def report(
     raise typer.Exit(command.main(arguments, "kernelknife select", standalone_mode=False) or 0)
 
 
-@app.command()
+@app.command(cls=PanelCommand)
 @takes_options
 def path(
     data: Data,
@@ -167,7 +183,7 @@ def path(
     _path.path(data, columns, options, reading, csv=csv, plot=plot, json=json)
 
 
-@app.command()
+@app.command(cls=PanelCommand)
 @takes_options
 def explore(
     data: Data,
@@ -183,7 +199,7 @@ def explore(
     _explore.explore(data, options, reading, report=report, scores=scores, json=json)
 
 
-@app.command()
+@app.command(cls=PanelCommand)
 @takes_options
 def relate(
     left: Annotated[str, typer.Argument(help="The first table.")],
@@ -202,7 +218,7 @@ def relate(
     raise typer.Exit(_explore.relate(left, right, options, reading, report=report, json=json))
 
 
-@app.command()
+@app.command(cls=PanelCommand)
 @takes_options
 def predict(
     model: Annotated[Path, typer.Argument(help="What select --save wrote.")],

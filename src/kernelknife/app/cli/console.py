@@ -16,7 +16,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from kernelknife._utils.files import check_writable, is_stream
+from kernelknife._utils.files import check_writable, is_stream, write_file
 from kernelknife.app.messages import spelled
 from kernelknife.app.options import in_command
 
@@ -33,6 +33,7 @@ __all__ = [
     "print_places",
     "print_table",
     "warned",
+    "write_table",
     "writing",
 ]
 
@@ -55,6 +56,10 @@ NOT_ITS_ENDINGS = {
     "model": (
         DOCUMENTS | {".pkl", ".pickle", ".joblib", ".onnx", ".pt", ".h5", ".html"},
         "a model has a format of its own, which predict reads: name it model.kk, say",
+    ),
+    "table": (
+        (DOCUMENTS | {".xls", ".html", ".pkl"}) - {".csv", ".xlsx"},
+        "a table is CSV (.csv, .tsv), an Excel workbook (.xlsx) or Parquet (.parquet)",
     ),
 }
 
@@ -180,11 +185,34 @@ def check_ending(path, kind):
     Parameters
     ----------
     path : path or None
-    kind : {"report", "model"}
+    kind : {"report", "model", "table"}
     """
     endings, what = NOT_ITS_ENDINGS[kind]
-    if path is not None and os.path.splitext(path)[1].lower() in endings:
+    if path is None:
+        return
+    if os.path.splitext(path)[1].lower() in endings:
         raise Failure(f"{path} has the ending of another format: {what}.")
+    if kind == "table":
+        from kernelknife.app.tables import check_format  # help is printed without it
+
+        check_format(path)
+
+
+def write_table(path, frame, exact=()):
+    """Write a data frame as CSV, Excel or Parquet, as the ending of the file says.
+
+    Parameters
+    ----------
+    path : path
+    frame : DataFrame
+    exact : sequence of str, default=()
+        Columns that come back as they are: see ``table_bytes``.
+    """
+    from kernelknife.app.tables import table_bytes
+
+    content = table_bytes(frame, path, exact)
+    with writing(path):
+        write_file(path, content)
 
 
 def print_places(**paths):

@@ -8,13 +8,55 @@ from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
+import typer.core
 
 from kernelknife.app.options import flags_of
 
-__all__ = ["takes_options"]
+__all__ = ["OUTPUT", "PANELS", "PanelCommand", "panel_of", "takes_options"]
 
 NAMES = tuple[str, ...]
+# The headings of the help, and the options under each; all others are those of the output.
+PANELS = {
+    "Data": (
+        *("data", "encoding", "missing", "decimal", "thousands", "sheet", "transpose", "drop"),
+        *("ids", "levels", "log", "impute", "drop_missing", "dates", "color", "on"),
+    ),
+    "Target and rows": (
+        *("target", "event", "exposure", "task", "group", "order", "forward", "blocks"),
+        *("always_keep", "adjust_for", "hold_out"),
+    ),
+    "Model": (
+        *("kernel", "loss", "quantile", "class_weight", "alpha", "sparsity", "n_features"),
+        *("feature_groups", "n_centers", "n_components"),
+    ),
+    "Search": (
+        *("rule", "folds", "nested", "stability", "max_false", "fdr", "n_permutations", "level"),
+        *("quick", "sparsities", "random_state", "n_jobs", "cluster", "checkpoint"),
+    ),
+}
+OUTPUT = "Output"
 _choice: Any = StrEnum  # mypy allows no name that is not written out
+
+
+def panel_of(name: str) -> str:
+    """Return the heading under which the help lists an option."""
+    return next((panel for panel, names in PANELS.items() if name in names), OUTPUT)
+
+
+class PanelCommand(typer.core.TyperCommand):
+    """A command whose help lists its options under headings."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the arguments, and every heading with its options."""
+        shown: dict[str, list[Any]] = {name: [] for name in ("Arguments", *PANELS, OUTPUT)}
+        for one in self.get_params(ctx):
+            panel = "Arguments" if one.param_type_name == "argument" else panel_of(one.name)
+            record = one.get_help_record(ctx)
+            shown[panel] += [] if record is None else [record]
+        for panel, records in shown.items():
+            if records:
+                with formatter.section(panel):
+                    formatter.write_dl(records)
 
 
 def takes_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -66,7 +108,13 @@ def _parameter(one: Field) -> inspect.Parameter:
         default = None if absent else kind(one.default)
     if one.type == NAMES:
         kind = list[kind]
-    about = typer.Option(*flags_of(one), help=one.metadata["help"], min=one.metadata.get("low"))
+    several = one.type == NAMES and not one.metadata.get("choices")
+    about = typer.Option(
+        *flags_of(one),
+        help=one.metadata["help"],
+        min=one.metadata.get("low"),
+        metavar="TEXT" if several or kind == list[str] else None,
+    )
     return inspect.Parameter(
         one.name,
         inspect.Parameter.KEYWORD_ONLY,

@@ -6,14 +6,8 @@
 
 from kernelknife.app.selection.effects import Effect
 from kernelknife.app.selection.evidence import AgainstNoise, ColumnInformation
-from kernelknife.app.selection.result import (
-    ClassQuality,
-    Feature,
-    HeldOut,
-    Score,
-    Selection,
-    WrongRow,
-)
+from kernelknife.app.selection.quality import ClassQuality, HeldOut, Score, WrongRow
+from kernelknife.app.selection.result import Feature, Selection
 from kernelknife.app.selection.select import select_features
 from kernelknife.app.selection.verdict import TIERS, Verdict, decide, find_warnings, headline
 

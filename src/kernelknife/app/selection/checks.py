@@ -13,6 +13,7 @@ from kernelknife._engine.policy import (
     affordable_folds,
     deals_classes,
     is_counted,
+    task_of_loss,
     unjudged_classes,
 )
 from kernelknife._error_rates import fewest_permutations
@@ -22,10 +23,20 @@ from kernelknife.app.messages import Hint
 from kernelknife.app.options import SelectOptions
 from kernelknife.app.selection.planning import FEWEST_ROWS
 from kernelknife.app.tables import Table, TableError
+from kernelknife.losses import QuantileLoss, check_loss
 
-__all__ = ["check_groups", "check_options", "check_size", "fewer_folds"]
+__all__ = [
+    "check_groups",
+    "check_loss_options",
+    "check_options",
+    "check_size",
+    "fewer_folds",
+    "loss_of",
+]
 
 FEWEST_FOLDS = 2
+# Losses whose score is the logarithm of a mean, so that counts can be proportional to an exposure.
+LOG_LINK = ("poisson", "negative_binomial", "gamma", "tweedie")
 MOST_CLASSES_NAMED = 5  # in a message
 
 
@@ -37,9 +48,16 @@ def check_options(options: SelectOptions) -> None:
     if options.sparsity is not None:
         check_number(options.sparsity, "sparsity")
     if options.sparsity is not None and options.n_features is not None:
-        raise TableError("Give a sparsity or a number of features, not both.")
+        raise TableError(
+            "Give a sparsity or a number of features, not both.",
+            Hint("use {} alone", {"sparsity": options.sparsity}),
+            Hint("use {} alone", {"n_features": options.n_features}),
+        )
     if options.n_features is not None and options.n_features < 1:
-        raise TableError(f"The number of features must be at least 1, got {options.n_features}.")
+        raise TableError(
+            f"The number of features must be at least 1, got {options.n_features}.",
+            Hint("leave it out, so that cross-validation selects how many"),
+        )
     if options.nested == "full" and (
         options.sparsity is not None or options.n_features is not None
     ):
@@ -49,10 +67,158 @@ def check_options(options: SelectOptions) -> None:
             Hint("leave out {}", {"nested": "full"}),
         )
     _check_permutations(options.n_permutations, options.level)
+    _check_kind(options)
     if options.n_jobs == 0:
         raise TableError(
             "The number of processes cannot be 0.", Hint("use {} for all cores", {"n_jobs": -1})
         )
+
+
+def _check_kind(options):
+    """Raise where options are about different kinds of targets."""
+    levels, loss = options.quantile, options.loss
+    if levels is not None:
+        values = levels if isinstance(levels, tuple) else (levels,)
+        outside = [value for value in values if not 0.0 < value < 1.0]
+        if outside or not values:
+            got = f"{outside[0]:g}" if outside else "none"
+            raise TableError(
+                f"A quantile lies between 0 and 1, got {got}.",
+                Hint("use {} for what nine in ten rows do not exceed", {"quantile": 0.9}),
+            )
+        if loss not in (None, "quantile"):
+            raise TableError("A quantile has a loss of its own.", Hint("leave out the loss"))
+    classes = options.task == "classification"
+    what = {"quantile": levels, "exposure": options.exposure}
+    for name, value in what.items():
+        if value is not None and (classes or options.event is not None):
+            kind = "classes" if classes else "times with an event"
+            article = "An exposure" if name == "exposure" else "A quantile"
+            raise TableError(
+                f"{article} is that of a number, and {kind} are none.",
+                Hint(f"leave out the {name}"),
+            )
+    if options.event is not None and loss is not None:
+        raise TableError(
+            "A time with an event has a loss of its own, Cox's.", Hint("leave out the loss")
+        )
+    log_link = loss is None or (isinstance(loss, str) and loss not in LOG_LINK)
+    if options.exposure is not None and log_link:
+        raise TableError(
+            "An exposure belongs to counts, which are proportional to it.",
+            Hint("use {}", {"loss": "poisson"}),
+            Hint("leave out the exposure"),
+        )
+    if options.exposure is not None and (options.stability or options.fdr is not None):
+        raise TableError(
+            "Half-samples and knockoffs do not know exposures.",
+            Hint("ask for no error rate"),
+            Hint("leave out the exposure"),
+        )
+
+
+def loss_of(options: SelectOptions) -> Any:
+    """Return the loss that is asked for, that of a quantile where one is."""
+    return options.loss if options.quantile is None else QuantileLoss(options.quantile)
+
+
+def check_loss_options(options: SelectOptions, table: Table, rows: np.ndarray) -> None:
+    """Raise where a loss, or what belongs to it, does not suit the target or the columns.
+
+    Parameters
+    ----------
+    options : SelectOptions
+    table : Table
+    rows : ndarray of int
+        Those that are not held out.
+    """
+    name, y = table.target_name, table.target[rows]
+    if options.quantile is not None and table.task != "regression":
+        raise TableError(
+            f"A quantile is that of a number, and the target {name} was taken for "
+            f"{len(np.unique(y))} classes.",
+            Hint("leave out the quantile"),
+            Hint("use {} if the target is a number", {"task": "regression"}),
+        )
+    asked = loss_of(options)
+    if asked is None:
+        return
+    _check_task_of_loss(options, table)
+    loss = check_loss(asked, table.task)
+    if loss.needs_rows and table.adjusted:
+        raise TableError(
+            f"The loss {_called(options)} has no model with columns that are adjusted for.",
+            Hint("use {} instead", {"always_keep": list(table.adjusted)}),
+            Hint("use a smooth loss, such as {}", {"loss": _smooth(table.task)}),
+        )
+    if table.task == "regression":
+        _check_target(loss, options, name, y)
+
+
+def _check_task_of_loss(options, table):
+    """Raise where a loss by name is for another kind of target."""
+    of_loss = task_of_loss(options.loss)
+    if of_loss in (None, table.task) or not isinstance(options.loss, str):
+        return
+    kinds = {"regression": "a number", "classification": "classes", "survival": "a time"}
+    other = "logistic" if table.task == "classification" else "squared"
+    hints = [Hint("use {}", {"loss": other}), Hint("leave out the loss")]
+    if table.task == "regression" and options.task is None:
+        hints[:1] = [Hint("use {} if they are classes", {"task": "classification"})]
+    raise TableError(
+        f"The loss {options.loss} is for {kinds[of_loss]}, and the target {table.target_name} was "
+        f"taken for {kinds[table.task]}.",
+        *hints,
+    )
+
+
+def _called(options):
+    """Return what a loss is called in a message."""
+    return "of a quantile" if options.quantile is not None else options.loss
+
+
+def _smooth(task):
+    return "squared" if task == "regression" else "squared_hinge"
+
+
+def _check_target(loss, options, name, y):
+    """Raise where a loss cannot take some numbers of the target."""
+    try:
+        loss.check_target(y)
+        return
+    except ValueError as error:
+        if not isinstance(options.loss, str):
+            raise  # a loss of the user's own explains itself
+        reason = str(error)
+    of_both = Hint("use {} for numbers of both signs", {"loss": "squared"})
+    amounts = Hint("use {} for amounts", {"loss": "tweedie"})
+    negative, zero, parts = y[y < 0], y[y == 0], y[y % 1 != 0]
+    if len(negative):
+        what, least = _values(negative), negative.min()
+        raise TableError(
+            f"The target {name} is negative in {what} (the least is {least:g}), which the loss "
+            f"{options.loss} is not for.",
+            of_both,
+        )
+    if options.loss == "gamma" and len(zero):
+        raise TableError(
+            f"The target {name} is zero in {_values(zero)}, and the loss {options.loss} is for "
+            "positive amounts.",
+            Hint("use {} for amounts that may be zero", {"loss": "tweedie"}),
+            Hint("use {} for counts", {"loss": "poisson"}),
+        )
+    if len(parts):
+        raise TableError(
+            f"The target {name} is not whole in {_values(parts)} (such as {parts[0]:g}), and the "
+            f"loss {options.loss} is for counts.",
+            amounts,
+            Hint("take counts, and {} for what rates are divided by", {"exposure": "years"}),
+        )
+    raise TableError(f"The target {name} does not suit the loss {options.loss}. {reason}")
+
+
+def _values(some):
+    return f"{len(some)} {'row' if len(some) == 1 else 'rows'}"
 
 
 def _check_permutations(n_permutations, level):
@@ -73,10 +239,15 @@ def check_size(table: Table, n_features: int | None) -> None:
     """Raise where the table has too few rows, or fewer columns than are asked for."""
     n_rows, n_columns = len(table.features), table.n_candidates
     if n_rows < FEWEST_ROWS:
-        raise TableError(f"The table has {n_rows} rows; at least {FEWEST_ROWS} are needed.")
+        count = f"{n_rows} {'row' if n_rows == 1 else 'rows'}"
+        raise TableError(
+            f"The table has {count} to learn from; at least {FEWEST_ROWS} are needed.",
+            Hint("add rows"),
+        )
     if n_features is not None and n_features > n_columns:
         raise TableError(
-            f"{n_features} features asked for, the table has {n_columns} to choose from."
+            f"{n_features} features asked for, the table has {n_columns} to choose from.",
+            Hint("use {}, or fewer", {"n_features": n_columns}),
         )
 
 
@@ -87,9 +258,11 @@ def check_groups(table: Table, train: np.ndarray, folds: Any) -> None:
     n_folds = FOLDS.n_folds if folds is None else int(folds)
     n_groups = len(np.unique(table.groups[train]))
     if n_groups < n_folds:
+        fewer = [Hint("use {}", {"folds": n_groups})] if n_groups > 1 else []
         raise TableError(
-            f"{n_folds} folds need as many groups, got {n_groups}: use fewer folds, or another "
-            "column as the group."
+            f"{n_folds} folds need as many groups, got {n_groups}.",
+            *fewer,
+            Hint("name another column as the group"),
         )
 
 

@@ -26,6 +26,7 @@ from sklearn.svm import SVC, LinearSVC
 
 from kernelknife._base import fitted_with, with_probabilities
 from kernelknife._engine import FitSpec, finish, prepare_arrays, set_up
+from kernelknife._engine.data.targets import stack_offset
 from kernelknife._engine.policy import default_loss
 from kernelknife._engine.search import solve_for_support
 from kernelknife._tuning.candidates import SearchSpec, penalty_for_share
@@ -36,15 +37,22 @@ from kernelknife._tuning.splits import rows_of_splits
 from kernelknife._utils.arrays import spread
 from kernelknife._utils.threads import limited_blas
 from kernelknife.app.options import SearchOptions
-from kernelknife.app.selection.quality import partial_error
-from kernelknife.app.selection.result import OWN_MODEL, ClassQuality, HeldOut, Score, WrongRow
+from kernelknife.app.selection.quality import (
+    ClassQuality,
+    HeldOut,
+    Score,
+    WrongRow,
+    partial_error,
+)
+from kernelknife.app.selection.result import OWN_MODEL
 from kernelknife.cross_validation import KnifeClassifierCV
 from kernelknife.estimators import KnifeClassifier, KnifeRegressor
 from kernelknife.inspection.curves import as_errors
 from kernelknife.kernels import Kernel, Linear, Polynomial, check_kernel
-from kernelknife.losses import Loss, QuantileLoss
+from kernelknife.losses import Loss
 from kernelknife.survival import KnifeSurvival
 
+EMPTY = 1e12  # a penalty at which no column is left
 ALMOST_FREE = 1e4  # inverse penalty of a logistic model, which without any may not exist
 
 __all__ = [
@@ -93,7 +101,7 @@ class SelectedModel:
     models: list
 
 
-def select_model(search, X, y, options: SearchOptions) -> SelectedModel:
+def select_model(search, X, y, options: SearchOptions, exposure=None) -> SelectedModel:
     """Return the model that the search selected, or the one that was asked for.
 
     Parameters
@@ -104,6 +112,8 @@ def select_model(search, X, y, options: SearchOptions) -> SelectedModel:
         The training rows.
     options : SearchOptions
         A penalty or a number of columns in it takes the place of the selected one.
+    exposure : ndarray, default=None
+        What the counts of the rows are proportional to.
     """
     if options.sparsity is None and options.n_features is None:
         errors = to_errors(search.nested_scores_, search)
@@ -112,30 +122,44 @@ def select_model(search, X, y, options: SearchOptions) -> SelectedModel:
     if options.n_features is not None:
         found = search.path_.at(n_features=options.n_features)
         wanted.set_params(n_features_to_select=options.n_features, relax=False)
-        model = _refit_found(wanted, found, search, X, y)
+        model = _refit_found(wanted, found, search, X, y, exposure)
         wanted.set_params(n_centers=found.n_centers)
     else:
         wanted.set_params(sparsity=options.sparsity)
-        model = clone(wanted).fit(X, y)
-    models = _fit_folds(wanted, search.splits_, X, y, options.n_jobs)
+        model = clone(wanted).fit(X, y, **_of_rows(exposure))
+    models = _fit_folds(wanted, search.splits_, X, y, options.n_jobs, exposure)
     pairs = list(zip(models, search.splits_, strict=True))
     if isinstance(model, KnifeSurvival):
         errors = np.array([partial_error(m.loss, y, m.predict(X), *split) for m, split in pairs])
+    elif (loss := loss_with_score(search)) is not None:
+        errors = np.array([_loss_error(m, loss, X, y, exposure, test) for m, (_, test) in pairs])
     else:
-        scorer = check_scoring(model, _scoring_of(search))
+        scorer = check_scoring(model, search.score_name_)
         scores = [scorer(fitted, X[test], y[test]) for fitted, (_, test) in pairs]
         errors = to_errors(np.array(scores), search)
     frequency = np.mean([fitted.get_support() for fitted in models], axis=0)
     return SelectedModel(model, errors, frequency, models)
 
 
-def _refit_found(model, found, search, X, y):
+def _of_rows(exposure, rows=slice(None)) -> dict:
+    """Return the exposure of some rows as an argument of ``fit`` and ``predict``, if there is."""
+    return {} if exposure is None else {"exposure": exposure[rows]}
+
+
+def _loss_error(fitted, loss, X, y, exposure, test):
+    """Return the error of a fitted model on some rows, by the score of a loss."""
+    predicted = fitted.predict(X[test], **_of_rows(exposure, test))
+    return -loss.score(y[test], predicted, np.ones(len(test)))
+
+
+def _refit_found(model, found, search, X, y, exposure):
     """Return a copy of a model that has the columns that were found, fitted to all rows.
 
     The search may have found them on some of the rows, and on fewer centers than a single fit can
     have. The penalty is lowered where one of the columns would leave.
     """
-    spec = FitSpec.from_estimator(model)
+    spec = FitSpec.from_estimator(model, offset=exposure is not None)
+    y = y if exposure is None else stack_offset(y, np.log(exposure))
     setup = set_up(spec, prepare_arrays(spec, X, y))
     growth = len(X) / len(rows_of_splits(search.splits_))
     convex = setup.problem.convex
@@ -158,7 +182,7 @@ def to_errors(scores, search):
     return as_errors(search.score_name_, scores)[1]
 
 
-def _fit_folds(model, splits, X, y, n_jobs) -> list:
+def _fit_folds(model, splits, X, y, n_jobs, exposure=None) -> list:
     """Return a model fitted on the training rows of every fold.
 
     Parameters
@@ -170,31 +194,21 @@ def _fit_folds(model, splits, X, y, n_jobs) -> list:
     X, y : ndarray
         All rows.
     n_jobs : int or None
+    exposure : ndarray, default=None
     """
     convex = check_kernel(model.kernel).convex
     jobs = []
     for train, _ in splits:
         sparsity = penalty_for_share(model.sparsity, len(train) / len(y), convex=convex)
-        jobs.append(delayed(_fit)(clone(model).set_params(sparsity=sparsity), X[train], y[train]))
+        mine = clone(model).set_params(sparsity=sparsity)
+        jobs.append(delayed(_fit)(mine, X[train], y[train], **_of_rows(exposure, train)))
     return Parallel(n_jobs=n_jobs)(jobs)
 
 
-def _fit(model, X, y):
+def _fit(model, X, y, **known):
     """Fit on one BLAS thread, as the folds of the search do."""
     with limited_blas():
-        return model.fit(X, y)
-
-
-@dataclass(frozen=True)
-class LossScore:
-    """A scorer of scikit-learn that compares predictions by the score of a loss."""
-
-    loss: Loss
-
-    def __call__(self, estimator, X, y, sample_weight=None):
-        """Return the score of an estimator's predictions."""
-        s = np.ones(len(y)) if sample_weight is None else sample_weight
-        return self.loss.score(y, estimator.predict(X), s)
+        return model.fit(X, y, **known)
 
 
 def loss_with_score(model) -> Loss | None:
@@ -210,18 +224,22 @@ def loss_with_score(model) -> Loss | None:
     return None if loss.score is None else loss
 
 
-def _scoring_of(search):
-    """Return what a scorer of scikit-learn is made of that compares as the search has."""
-    loss = loss_with_score(search)
-    return search.score_name_ if loss is None else LossScore(loss)
-
-
 def _cross_validate(model, search, X, y, n_jobs):
     """Return the errors of a model of scikit-learn on the folds of a search."""
     scores = cross_val_score(
-        model, X, y, cv=search.splits_, scoring=_scoring_of(search), n_jobs=n_jobs
+        model, X, y, cv=search.splits_, scoring=search.score_name_, n_jobs=n_jobs
     )
     return to_errors(scores, search)
+
+
+def _fold_errors(model, loss, splits, X, y, exposure, n_jobs):
+    """Return the errors of one of our models on folds, by the score of its loss."""
+    jobs = (
+        delayed(_fit)(clone(model), X[train], y[train], **_of_rows(exposure, train))
+        for train, _ in splits
+    )
+    fitted = zip(Parallel(n_jobs=n_jobs)(jobs), splits, strict=True)
+    return np.array([_loss_error(m, loss, X, y, exposure, test) for m, (_, test) in fitted])
 
 
 def mean_score(errors: np.ndarray) -> Score:
@@ -283,7 +301,7 @@ def add_probabilities(model, models, splits, X, y) -> None:
     with_probabilities(model, learn_probabilities(scores, codes, np.ones(len(tested)), "sigmoid"))
 
 
-def judge_held_out(model, X, y, Z, y_held) -> HeldOut | None:
+def judge_held_out(model, X, y, Z, y_held, exposure=None, exposure_held=None) -> HeldOut | None:
     """Return the errors on rows held out, or None where there are none.
 
     Parameters
@@ -294,6 +312,8 @@ def judge_held_out(model, X, y, Z, y_held) -> HeldOut | None:
         The training rows.
     Z, y_held : ndarray
         The rows held out.
+    exposure, exposure_held : ndarray, default=None
+        Those of the training rows and of the rows held out.
     """
     if not len(y_held):
         return None
@@ -304,14 +324,20 @@ def judge_held_out(model, X, y, Z, y_held) -> HeldOut | None:
         nothing = partial_error(model.loss, both, 0.0 * scores, train, test)
         return HeldOut(error, nothing, len(y_held))
     task = "classification" if isinstance(model, KnifeClassifier) else "regression"
-    loss = loss_with_score(model)
-    baseline = _baseline(task, model.adjust_for, loss).fit(X, y)
+    loss, every = loss_with_score(model), np.arange(len(y_held))
+    if loss is not None:
+        baseline, columns = _baseline_of_loss(loss, model.adjust_for, X)
+        baseline.fit(X[:, columns], y, **_of_rows(exposure))
+        error, least = (
+            _loss_error(judged, loss, rows, y_held, exposure_held, every)
+            for judged, rows in ((model, Z), (baseline, Z[:, columns]))
+        )
+        return HeldOut(error, least, len(y_held))
+    baseline = _baseline(task, model.adjust_for).fit(X, y)
     errors = []
     for judged in (model, baseline):
         predicted = judged.predict(Z)
-        if loss is not None:
-            errors.append(-loss.score(y_held, predicted, np.ones(len(y_held))))
-        elif task == "regression":
+        if task == "regression":
             errors.append(float(np.mean((predicted - y_held) ** 2)))
         elif model.class_weight is None:
             errors.append(float(np.mean(predicted != y_held)))
@@ -325,7 +351,9 @@ def _balanced_error(y, predicted):
     return float(np.mean([np.mean(predicted[y == label] != label) for label in np.unique(y)]))
 
 
-def compare_models(search, X, y, *, task, adjusted, n_jobs) -> tuple[np.ndarray, np.ndarray, str]:
+def compare_models(
+    search, X, y, *, task, adjusted, n_jobs, exposure=None
+) -> tuple[np.ndarray, np.ndarray, str]:
     """Return the errors by fold of the baseline and of a model with all columns, and its name.
 
     The model is tried with every ``alpha`` of the search, and its errors are nested as those of the
@@ -341,6 +369,7 @@ def compare_models(search, X, y, *, task, adjusted, n_jobs) -> tuple[np.ndarray,
     adjusted : list of int or None
         Columns that are adjusted for; the baseline is then their model.
     n_jobs : int or None
+    exposure : ndarray, default=None
     """
     X = _in_range(X)
     n_centers = plan_search(SearchSpec.from_estimator(search), len(X)).n_centers
@@ -353,12 +382,21 @@ def compare_models(search, X, y, *, task, adjusted, n_jobs) -> tuple[np.ndarray,
         )
         for alpha in search.alphas_
     ]
+
+    def errors_of(model, columns=slice(None)):
+        if loss is None:
+            return _cross_validate(model, search, X, y, n_jobs)
+        return _fold_errors(model, loss, search.splits_, X[:, columns], y, exposure, n_jobs)
+
     with limited_blas(), warnings.catch_warnings():
         # scikit-learn warns of folds without test rows of a class, and of models that have not
         # quite converged; neither changes the comparison.
         warnings.simplefilter("ignore")
-        baseline_errors = _cross_validate(_baseline(task, adjusted, loss), search, X, y, n_jobs)
-        errors = [_cross_validate(model, search, X, y, n_jobs) for model in models]
+        if loss is None:
+            baseline_errors = errors_of(_baseline(task, adjusted))
+        else:
+            baseline_errors = errors_of(*_baseline_of_loss(loss, adjusted, X))
+        errors = [errors_of(model) for model in models]
     name = _name_model(task, kernel, n_centers) if loss is None else OWN_MODEL
     # The least mean over the folds suffers from selection bias, as that of the selection would.
     table = ScoreTable.of_scores(-np.transpose(errors))
@@ -374,18 +412,32 @@ def _in_range(X):
     return np.ldexp(X, np.where(np.abs(exponents) > LARGEST_EXPONENT, -exponents, 0))
 
 
-def _baseline(task, adjusted, loss=None):
-    """Return an estimator that predicts the mean, a quantile, or the most frequent class.
+def _baseline(task, adjusted):
+    """Return an estimator that predicts the mean, or the most frequent class.
 
     Where columns are adjusted for it is a linear model of these, without a penalty to speak of.
     """
     if adjusted is None:
-        if isinstance(loss, QuantileLoss):
-            return DummyRegressor(strategy="quantile", quantile=loss.quantile)
         return DummyRegressor() if task == "regression" else DummyClassifier()
     chosen = make_column_transformer((make_pipeline(StandardScaler(), SimpleImputer()), adjusted))
     linear = LinearRegression() if task == "regression" else LogisticRegression(C=ALMOST_FREE)
     return make_pipeline(chosen, linear)
+
+
+def _baseline_of_loss(loss, adjusted, X):
+    """Return the model of a loss in which no column has a weight, and the columns that it takes.
+
+    It is the constant, or the linear model of the adjusted columns, that minimizes the loss.
+    """
+    columns = [] if adjusted is None else list(adjusted)
+    # A problem has a kernel, which is given a column that is not constant.
+    others = np.setdiff1d(np.flatnonzero(np.nanmax(X, axis=0) > np.nanmin(X, axis=0)), columns)
+    places = list(range(1, len(columns) + 1)) or None
+    n_centers = None if loss.needs_rows else 1
+    model = KnifeRegressor(
+        "linear", loss, sparsity=EMPTY, adjust_for=places, n_centers=n_centers, random_state=0
+    )
+    return model, [int(others[0]), *columns]
 
 
 def _nearest(kernel: Kernel) -> dict:

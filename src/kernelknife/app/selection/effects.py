@@ -4,7 +4,7 @@ An additive or ANOVA model is a sum of effects, which are shown as they are. Any
 one joint function, of which only averages over rows can be shown.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -128,7 +128,16 @@ def find_effects(model, encoder, X, names, random_state) -> tuple[Effect, ...]:
     rng = np.random.default_rng(random_state)
     rows = np.sort(rng.choice(len(X), min(EFFECT_ROWS, len(X)), replace=False))
     find = _added if order_of(model) else _averaged
-    return tuple(find(model, encoder, X[rows], X, name) for name in names[:MOST_EFFECTS])
+    found = (find(model, encoder, X[rows], X, name) for name in names[:MOST_EFFECTS])
+    return tuple(_in_units(encoder, effect) for effect in found)
+
+
+def _in_units(encoder, effect):
+    """Return an effect with the values of its column as the table has them."""
+    if effect.name not in encoder.log:
+        return effect
+    values = [float(value) for value in encoder.in_units_of(effect.name, np.array(effect.values))]
+    return replace(effect, values=values, rug=encoder.in_units_of(effect.name, effect.rug))
 
 
 def _added(model, encoder, rows, X, name):
@@ -139,7 +148,7 @@ def _added(model, encoder, rows, X, name):
         middle = _mean_outputs(model, rows)
         curves = {f"adds to the {key}": effect.curves[key] - middle[key] for key in middle}
         return Effect(name, effect.values, curves, effect.rug, separate=True)
-    column = int(np.argmax(encoder.feature_groups_ == name))
+    column = int(np.argmax(encoder.origins == name))
     effect = model.effect(column)
     (grid,) = effect.grids
     low, high = _usual_range(_known(X[:, column]))
@@ -192,8 +201,9 @@ def find_interactions(model, encoder, X, random_state) -> tuple[Interaction, ...
         return ()
     # Shares add up. What levels of one text do together is a part of what the text does alone.
     shares: dict[tuple[str, ...], float] = {}
+    origins = encoder.origins
     for effect in model.effects():
-        names = tuple(dict.fromkeys(str(encoder.feature_groups_[j]) for j in effect.columns))
+        names = tuple(dict.fromkeys(str(origins[j]) for j in effect.columns))
         if len(names) > 1:
             shares[names] = shares.get(names, 0.0) + effect.share
     large = [(names, share) for names, share in shares.items() if share > LEAST_SHARE]
@@ -212,20 +222,22 @@ def find_interactions(model, encoder, X, random_state) -> tuple[Interaction, ...
 
 def _surface(model, encoder, rows, X, names):
     """Return what two columns of numbers do together, on a grid of cells."""
-    columns = [int(np.argmax(encoder.feature_groups_ == name)) for name in names]
+    columns = [int(np.argmax(encoder.origins == name)) for name in names]
     effect = model.effect(*columns)
     outputs = effect.values.reshape(*effect.values.shape[:2], -1)
     strongest = int(np.argmax(outputs.var(axis=(0, 1))))
     edges, values = [], outputs[:, :, strongest]
     for axis, (grid, column) in enumerate(zip(effect.grids, columns, strict=True)):
         ends, at_cells = _cells(grid, _known(X[:, column]))
-        edges.append(ends)
+        edges.append(encoder.in_units_of(names[axis], ends))
         values = np.moveaxis(np.tensordot(at_cells, values, axes=(1, axis)), 0, axis)
     return Surface(
         (edges[0], edges[1]),
         values,
         f"adds to the {_output_names(model)[strongest]}",
-        rows[:, columns],
+        np.column_stack(
+            [encoder.in_units_of(n, rows[:, j]) for n, j in zip(names, columns, strict=True)]
+        ),
     )
 
 
@@ -243,7 +255,7 @@ def _cells(grid, observed):
 
 def _averaged(model, encoder, rows, X, name):
     """Return the average output over some rows as one column takes different values."""
-    columns = np.flatnonzero(encoder.feature_groups_ == name)
+    columns = np.flatnonzero(encoder.origins == name)
     if name in encoder.levels_:
         values, rug = list(encoder.levels_[name]), np.empty(0)
         encoded_values = np.eye(len(values))
@@ -283,7 +295,10 @@ def _usual_range(observed):
 def _output_names(model):
     """Return the names of the outputs: the prediction, or the score of each class."""
     if not hasattr(model, "classes_"):
-        return ["prediction"]
+        levels = getattr(model.loss, "n_levels", 1)  # a name has one
+        if levels == 1:
+            return ["prediction"]
+        return [f"quantile {level:g}" for level in model.loss.quantile]
     classes = model.classes_[1:] if len(model.classes_) == 2 else model.classes_
     return [f"score of {label}" for label in classes]
 

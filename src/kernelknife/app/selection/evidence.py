@@ -13,13 +13,21 @@ import numpy as np
 from kernelknife._engine.data.survival import survival_columns
 from kernelknife._tuning.candidates import GRID, SearchSpec
 from kernelknife._tuning.splits import rows_of_splits
-from kernelknife.app.options import SearchOptions
+from kernelknife.app.options import SelectOptions
 from kernelknife.app.tables import TableEncoder
 from kernelknife.inspection.information import carries_information
 from kernelknife.losses import CoxLoss
 
-__all__ = ["LISTED", "AgainstNoise", "ColumnInformation", "compare_with_noise", "find_information"]
+__all__ = [
+    "BLOCKS",
+    "LISTED",
+    "AgainstNoise",
+    "ColumnInformation",
+    "compare_with_noise",
+    "find_information",
+]
 
+BLOCKS = 20  # of neighboring rows in time, within which rows are alike
 LISTED = 0.05  # false discovery rate at which columns are said to carry information
 
 
@@ -66,7 +74,8 @@ class ColumnInformation:
         How a number changes with it: see :class:`kernelknife.inspection.Information`; of two
         classes the one with the higher values, or the one at both ends or in the middle.
     class_means : dict of float
-        Mean of the column by class; empty for numbers and text columns.
+        Mean of the column by class, the geometric one where its logarithm is used; empty for
+        numbers, text columns and groups of columns.
     """
 
     p_value: float
@@ -82,7 +91,7 @@ class ColumnInformation:
 
 
 def compare_with_noise(
-    search, encoder: TableEncoder, groups: np.ndarray | None, options: SearchOptions
+    search, encoder: TableEncoder, groups: np.ndarray | None, options: SelectOptions
 ) -> AgainstNoise | None:
     """Return which columns of the selected kernel's path are stronger than noise.
 
@@ -96,7 +105,7 @@ def compare_with_noise(
     encoder : TableEncoder
     groups : ndarray or None
         Group of every row of the selection.
-    options : SearchOptions
+    options : SelectOptions
     """
     if not options.n_permutations or options.quick:
         return None
@@ -112,10 +121,11 @@ def compare_with_noise(
             level=options.level,
             alpha=GRID.calibrated_alpha,
             groups=None if groups is None else groups[rows],
+            blocks=None if options.order is None else max(len(rows) // BLOCKS, 1),
             n_jobs=options.n_jobs,
             random_state=options.random_state,
         )
-    firsts = dict(zip(encoder.columns_, encoder.first_columns, strict=True))
+    firsts = encoder.first_of_units
     selected = [name for name, j in firsts.items() if found.support[j]]
     return AgainstNoise(
         p_value=float(found.p_value),
@@ -128,7 +138,11 @@ def compare_with_noise(
 
 
 def find_information(
-    encoder: TableEncoder, X: np.ndarray, y: np.ndarray, task: str
+    encoder: TableEncoder,
+    X: np.ndarray,
+    y: np.ndarray,
+    task: str,
+    exposure: np.ndarray | None = None,
 ) -> dict[str, ColumnInformation]:
     """Return what every column of a table says about the target on its own.
 
@@ -138,7 +152,13 @@ def find_information(
     X, y : ndarray
     task : {"regression", "classification", "survival"}
         Of times until an event the martingale residuals of a model without columns are explained.
+    exposure : ndarray, default=None
+        Of counts. What is explained is then how far they are from their mean at the mean rate, in
+        standard deviations.
     """
+    if exposure is not None:
+        mean = exposure * y.sum() / exposure.sum()
+        y = (y - mean) / np.sqrt(mean)
     if task == "survival":
         risk = CoxLoss().bind(survival_columns(y), np.ones(len(y)), 1)
         y, task = -risk.slope(np.zeros((len(y), 1)))[:, 0], "regression"
@@ -150,13 +170,13 @@ def find_information(
             float(found.shares[j]),
             _shape_in_words(found.shapes[j], found.classes),
             {}
-            if name in encoder.levels_
+            if name not in encoder.medians_
             else {
-                str(label): float(mean)
+                str(label): float(encoder.in_units_of(name, mean))
                 for label, mean in zip(found.classes, found.class_means[:, j], strict=True)
             },
         )
-        for name, j in zip(encoder.columns_, encoder.first_columns, strict=True)
+        for name, j in encoder.first_of_units.items()
     }
 
 

@@ -9,12 +9,14 @@ everything else.
 
 import time
 import warnings
+from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
+from sklearn.model_selection import KFold, TimeSeriesSplit
 
 from kernelknife._engine import FitSpec, prepare_arrays, set_up
-from kernelknife._engine.policy import is_counted
+from kernelknife._engine.policy import FOLDS, is_counted
 from kernelknife._engine.search import scaled_weights
 from kernelknife._tuning.candidates import SearchSpec
 from kernelknife._tuning.halving import SearchPlan
@@ -22,7 +24,7 @@ from kernelknife._tuning.splits import draw_rows
 from kernelknife._utils.messages import listed
 from kernelknife._utils.threads import limited_blas
 from kernelknife.app.messages import Hint, Message
-from kernelknife.app.options import SearchOptions
+from kernelknife.app.options import SearchOptions, SelectOptions
 from kernelknife.app.tables import Table, TableError
 from kernelknife.kernels import KERNELS as REGISTRY
 from kernelknife.losses import Loss
@@ -35,6 +37,7 @@ __all__ = [
     "arguments_of_search",
     "check_centers",
     "draw_quick_rows",
+    "folds_in_time",
     "in_words",
     "split_held_out",
 ]
@@ -44,7 +47,7 @@ FEWEST_ROWS = 10
 # Straight lines for effects of many columns, one joint function for everything else.
 KERNELS = ("linear", "rbf")
 ALPHA = 0.3  # in the middle of those that a full search begins with
-FOLDS = 3
+QUICK_FOLDS = 3
 PENALTIES = 8
 # A path takes longer the more rows, columns and classes there are. What ROWS_TIMES_ROOT allows is
 # divided by the root of the number of columns and by the number of classes.
@@ -82,12 +85,17 @@ def split_held_out(
         return _check_split(table, table.held_out, "Holding out the rows that the column marks")
     share = float(share)
     if not 0.0 <= share < 1.0:
-        raise TableError(f"The share to hold out must lie between 0 and 1, got {share:g}.")
+        raise TableError(
+            f"The share to hold out must lie between 0 and 1, got {share:g}.",
+            Hint("use {} for a quarter of the rows", {"hold_out": 0.25}),
+        )
     if share == 0.0:
         return np.arange(n), np.arange(0)
     rng = np.random.default_rng(random_state)
-    draw = _draw_rows if table.groups is None else _draw_groups
-    held = draw(table, share, rng)
+    if table.order is not None:
+        held = np.arange(n) >= n - round(share * n)  # the last rows
+    else:
+        held = (_draw_rows if table.groups is None else _draw_groups)(table, share, rng)
     return _check_split(table, held, f"Holding out {share:g} of {n} rows")
 
 
@@ -133,7 +141,7 @@ def arguments_of_search(options: SearchOptions) -> dict:
     arguments: dict = {}
     if options.quick:
         arguments = {
-            "kernel": list(KERNELS), "alphas": [ALPHA], "sparsities": PENALTIES, "cv": FOLDS
+            "kernel": list(KERNELS), "alphas": [ALPHA], "sparsities": PENALTIES, "cv": QUICK_FOLDS
         }  # fmt: skip
     if not (isinstance(options.kernel, str) and options.kernel == "auto"):
         arguments["kernel"] = options.kernel
@@ -144,6 +152,23 @@ def arguments_of_search(options: SearchOptions) -> dict:
     if options.n_centers != "auto":
         arguments |= {"n_centers": options.n_centers or None, "search_rows": None}
     return arguments
+
+
+def folds_in_time(folds: Any, table: Table, options: SelectOptions) -> Any:
+    """Return how rows in the order of time are split: blocks of neighbors, or always forward.
+
+    Parameters
+    ----------
+    folds : int or None
+    table : Table
+    options : SelectOptions
+    """
+    n_folds = FOLDS.n_folds if folds is None else int(folds)
+    if options.forward:
+        return TimeSeriesSplit(n_folds)
+    # Without shuffling a number of folds is blocks of neighbors, of every class where there are
+    # classes; events are not shuffled over the folds, either.
+    return KFold(n_folds) if table.task == "survival" else n_folds
 
 
 def check_centers(options: SearchOptions, loss: Loss | None) -> None:
@@ -160,10 +185,12 @@ def check_centers(options: SearchOptions, loss: Loss | None) -> None:
             Hint("choose another kernel, such as {}", {"kernel": "rbf"}),
         )
     if loss is not None and loss.surrogate is not None:
+        name = options.loss if options.quantile is None else "of a quantile"
+        near = [Hint("use {}, which is close to it", {"loss": "squared_hinge"})]
         raise TableError(
-            f"The loss {options.loss} has no model on centers.",
+            f"The loss {name} has no model on centers.",
             Hint("fit all rows with {}", {"n_centers": 0}),
-            Hint("use {}, which is close to it", {"loss": "squared_hinge"}),
+            *(near if loss.task == "classification" else []),
         )
 
 

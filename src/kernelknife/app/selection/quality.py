@@ -1,4 +1,4 @@
-"""How well a selection predicts times, counts, amounts and quantiles on the test rows of the folds.
+"""How well a selection predicts: errors, single classes, times, counts, amounts and quantiles.
 
 The errors that decide are those of the search. What people read beside them is for times until an
 event the concordance, and the Kaplan-Meier curves of rows of low, middle and high risk; for counts
@@ -15,16 +15,19 @@ from sklearn.base import clone
 from kernelknife._tuning.candidates import EQUAL
 from kernelknife._tuning.choose import ScoreTable, nested_scores
 from kernelknife._utils.threads import limited_blas
-from kernelknife.app.selection.result import Score
 from kernelknife.losses import CoxLoss, ExpectileLoss, Loss, QuantileLoss
 from kernelknife.survival_metrics import concordance, kaplan_meier
 
 __all__ = [
     "Calibration",
+    "ClassQuality",
     "Coverage",
+    "HeldOut",
     "PredictedGroup",
     "RiskGroup",
+    "Score",
     "SurvivalQuality",
+    "WrongRow",
     "compare_survival",
     "judge_calibration",
     "judge_survival",
@@ -33,6 +36,112 @@ __all__ = [
 
 GROUPS = ("low risk", "middle risk", "high risk")
 PREDICTED_GROUPS, LEAST_ROWS = 10, 5  # most groups by the prediction, and least rows of each
+
+
+@dataclass(frozen=True)
+class Score:
+    """A mean over folds, and the standard error of that mean as ``spread``."""
+
+    mean: float
+    spread: float
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Errors on rows that were used neither to fit nor to select.
+
+    Attributes
+    ----------
+    error : float
+        Error of the selected model.
+    baseline : float
+        Error of the baseline, a constant that is estimated from the other rows.
+    rows : int
+        Number of rows held out.
+    """
+
+    error: float
+    baseline: float
+    rows: int
+
+
+@dataclass(frozen=True)
+class WrongRow:
+    """A row whose class is not predicted, when it is a test row.
+
+    Attributes
+    ----------
+    name : str
+        Its identifiers, or its number.
+    actual, predicted : str
+        Its class, and the class that it is taken for most frequently.
+    share : float
+        In which share of its predictions it is wrong; folds may be repeated.
+    """
+
+    name: str
+    actual: str
+    predicted: str
+    share: float
+
+
+@dataclass(frozen=True)
+class ClassQuality:
+    """How well single classes are predicted on the test rows of the folds.
+
+    Attributes
+    ----------
+    classes : tuple of str
+        The classes, sorted.
+    confusion : ndarray of shape (n_classes, n_classes)
+        Number of rows by their class (first axis) and by the predicted class. A row that is tested
+        several times counts in parts.
+    class_errors : ndarray of shape (n_classes,)
+        Share of the rows of each class that is predicted wrongly.
+    balanced_error : float
+        Mean of these shares: every class counts the same, however rare it is.
+    area : float or None
+        Area under the ROC curve, the mean over the folds, and over the classes (one against the
+        rest) where there are more than two: 0.5 is chance, 1 is perfect. None where no fold has
+        test rows of two classes.
+    wrong_rows : tuple of WrongRow
+        The rows that are predicted wrongly, the most frequently wrong first.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from kernelknife.datasets import make_skin_of_orange
+    >>> from kernelknife.app.selection import select_features
+    >>> X, y = make_skin_of_orange(80, 2, random_state=0)
+    >>> frame = pd.DataFrame(X, columns=list("abcdef")).assign(fruit=y)
+    >>> quality = select_features(frame, "fruit", alpha=1.0, sparsity=5.0, folds=3).quality
+    >>> quality.classes, float(quality.confusion.sum())
+    (('0', '1'), 80.0)
+    """
+
+    classes: tuple[str, ...]
+    confusion: np.ndarray
+    class_errors: np.ndarray
+    balanced_error: float
+    area: float | None
+    wrong_rows: tuple[WrongRow, ...] = field(repr=False)
+
+    def to_json(self) -> dict:
+        """Return the figures as a dict that ``json.dumps`` accepts.
+
+        Returns
+        -------
+        dict
+            Classes, counts, errors and the rows that are wrong.
+        """
+        return {
+            "classes": list(self.classes),
+            "confusion": self.confusion.round(6).tolist(),
+            "class_errors": [float(error) for error in self.class_errors],
+            "balanced_error": self.balanced_error,
+            "area_under_the_curve": self.area,
+            "wrong_rows": [vars(row) for row in self.wrong_rows],
+        }
 
 
 @dataclass(frozen=True)

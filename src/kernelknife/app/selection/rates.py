@@ -10,7 +10,8 @@ from sklearn.base import clone
 
 from kernelknife._error_rates import find_copies
 from kernelknife.app.messages import Hint
-from kernelknife.app.options import SearchOptions
+from kernelknife.app.options import SearchOptions, SelectOptions
+from kernelknife.app.selection.evidence import BLOCKS
 from kernelknife.app.tables import Table, TableEncoder, TableError
 from kernelknife.app.tables.columns import leave_out, listing
 from kernelknife.kernels import check_kernel
@@ -81,7 +82,7 @@ class ErrorRate:
         """The selected columns and the bound on their errors, in words."""
         return self.in_words(", ".join(self.selected))
 
-    def in_words(self, names: str, target: str = "") -> str:
+    def in_words(self, names: str, target: str = "", total: str = "") -> str:
         """Return the sentence with the selected columns as a text.
 
         Parameters
@@ -90,11 +91,14 @@ class ErrorRate:
             The selected columns, as they are shown.
         target : str, default=""
             What they are selected for, as it is shown.
+        total : str, default=""
+            Among what they are selected; the number of columns if absent.
         """
         count = len(self.selected)
         if not count:
             return self.note
-        columns = f"{count} of {len(self.columns)} columns{f' for {target}' if target else ''}"
+        among = total or f"{len(self.columns)} columns"
+        columns = f"{count} of {among}{f' for {target}' if target else ''}"
         if self.method == "stability":
             method, most = "Stability selection keeps", f"{self.bound:.2g}"
         else:
@@ -135,14 +139,20 @@ def check_rates(options: SearchOptions) -> None:
         raise TableError(f"The false discovery rate must lie between 0 and 1, got {fdr:g}.")
 
 
-def check_knockoffs(encoder: TableEncoder, group: str | None, table: Table) -> None:
+def check_knockoffs(encoder: TableEncoder, options: SelectOptions, table: Table) -> None:
     """Raise where knockoffs cannot be made of the columns, or their rate would not hold."""
-    if group is not None:
+    if options.group is not None or options.order is not None:
+        rows = f"rows of one {options.group}" if options.order is None else "neighbors in time"
         raise TableError(
-            f"Knockoffs need rows that are independent of each other, and rows of one {group} are "
-            "not.",
+            f"Knockoffs need rows that are independent of each other, and {rows} are not.",
             Hint("use {} instead, which keeps them together", {"stability": True}),
-            Hint("do without the group"),
+            Hint(f"do without the {'group' if options.order is None else 'order'}"),
+        )
+    if table.column_groups:
+        raise TableError(
+            "Knockoffs are made of single columns, and not of groups of columns.",
+            Hint("use {} instead", {"stability": True}),
+            Hint("do without the groups"),
         )
     if table.kept:
         raise TableError(
@@ -178,7 +188,7 @@ def find_rates(
     X: np.ndarray,
     y: np.ndarray,
     groups: np.ndarray | None,
-    options: SearchOptions,
+    options: SelectOptions,
     callbacks: Any = (),
 ) -> ErrorRate | None:
     """Return the rate that was asked for, None if none was.
@@ -190,7 +200,7 @@ def find_rates(
     encoder : TableEncoder
     X, y, groups : ndarray
         The rows that the model was fitted on, and which of them belong together.
-    options : SearchOptions
+    options : SelectOptions
     callbacks : sequence
         Callbacks of scikit-learn.
     """
@@ -207,6 +217,7 @@ def _stability(model, encoder, X, y, groups, options, callbacks):
     selector = KnifeStability(
         clone(model).set_params(tol=PATH_TOL),
         max_false=options.max_false,
+        blocks=None if options.order is None else max(len(y) // BLOCKS, 1),
         n_jobs=options.n_jobs,
         random_state=options.random_state,
     )
@@ -245,6 +256,6 @@ def _rate(method, selector, shares, encoder, count, bound, note):
     """Return the rates of the columns of the table by a fitted selector."""
     columns = {
         name: ColumnRate(float(shares[j]), float(selector.q_values_[j]), bool(selector.support_[j]))
-        for name, j in zip(encoder.columns_, encoder.first_columns, strict=True)
+        for name, j in encoder.first_of_units.items()
     }
     return ErrorRate(method, columns, int(count), float(bound), note)

@@ -2,33 +2,31 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from kernelknife._tuning.splits import rows_of_splits
-from kernelknife._utils.messages import listed
+from kernelknife._utils.messages import import_optional, listed, number
 from kernelknife.app.options import SelectOptions, printed
 from kernelknife.app.selection.effects import Effect, Interaction
 from kernelknife.app.selection.evidence import AgainstNoise, ColumnInformation
 from kernelknife.app.selection.products import products_as_json, products_in_words
+from kernelknife.app.selection.quality import (
+    Calibration,
+    ClassQuality,
+    HeldOut,
+    Score,
+    SurvivalQuality,
+)
 from kernelknife.app.selection.rates import ErrorRate
 from kernelknife.app.selection.verdict import TIERS, Verdict, decide, headline
-from kernelknife.app.tables import Table, TableEncoder, expand_dates
+from kernelknife.app.tables import Table, TableEncoder, rows_to_predict
 from kernelknife.app.tables.making import as_pandas
 from kernelknife.cross_validation import KnifeClassifierCV, KnifeRegressorCV
 from kernelknife.estimators import KnifeClassifier, KnifeRegressor
 from kernelknife.inspection.substitutes import Substitutes
 
-__all__ = [
-    "OWN_MODEL",
-    "ClassQuality",
-    "Feature",
-    "HeldOut",
-    "Score",
-    "Selection",
-    "WrongRow",
-]
+__all__ = ["OWN_MODEL", "Feature", "Selection"]
 
 ERROR_NAMES = {
     "regression": "mean squared error",
@@ -36,6 +34,7 @@ ERROR_NAMES = {
     "survival": "partial likelihood lost per row",
 }
 BALANCED_ERROR_NAME = "balanced misclassification rate"
+MOST_NAMED = 8  # columns in the text of a selection
 # The model with all columns where scikit-learn has none for the loss.
 OWN_MODEL = "model of the same kernel and loss with equal weights"
 
@@ -56,6 +55,8 @@ class Feature:
         1 for the column that stays longest as the penalty rises.
     gaps : int
         Number of rows, of those that the selection uses, in which it has no value.
+    columns : tuple of str
+        The columns of the table that share the weight: the column itself, or those of a group.
 
     Examples
     --------
@@ -69,6 +70,10 @@ class Feature:
     frequency: float
     rank: int
     gaps: int = 0
+    columns: tuple[str, ...] = ()
+
+    def __post_init__(self):
+        object.__setattr__(self, "columns", tuple(self.columns) or (self.name,))
 
     @property
     def selected(self) -> bool:
@@ -76,113 +81,7 @@ class Feature:
         return self.weight > 0
 
 
-@dataclass(frozen=True)
-class Score:
-    """A mean over folds, and the standard error of that mean as ``spread``."""
-
-    mean: float
-    spread: float
-
-
-@dataclass(frozen=True)
-class HeldOut:
-    """Errors on rows that were used neither to fit nor to select.
-
-    Attributes
-    ----------
-    error : float
-        Error of the selected model.
-    baseline : float
-        Error of the baseline, a constant that is estimated from the other rows.
-    rows : int
-        Number of rows held out.
-    """
-
-    error: float
-    baseline: float
-    rows: int
-
-
-@dataclass(frozen=True)
-class WrongRow:
-    """A row whose class is not predicted, when it is a test row.
-
-    Attributes
-    ----------
-    name : str
-        Its identifiers, or its number.
-    actual, predicted : str
-        Its class, and the class that it is taken for most frequently.
-    share : float
-        In which share of its predictions it is wrong; folds may be repeated.
-    """
-
-    name: str
-    actual: str
-    predicted: str
-    share: float
-
-
-@dataclass(frozen=True)
-class ClassQuality:
-    """How well single classes are predicted on the test rows of the folds.
-
-    Attributes
-    ----------
-    classes : tuple of str
-        The classes, sorted.
-    confusion : ndarray of shape (n_classes, n_classes)
-        Number of rows by their class (first axis) and by the predicted class. A row that is tested
-        several times counts in parts.
-    class_errors : ndarray of shape (n_classes,)
-        Share of the rows of each class that is predicted wrongly.
-    balanced_error : float
-        Mean of these shares: every class counts the same, however rare it is.
-    area : float or None
-        Area under the ROC curve, the mean over the folds, and over the classes (one against the
-        rest) where there are more than two: 0.5 is chance, 1 is perfect. None where no fold has
-        test rows of two classes.
-    wrong_rows : tuple of WrongRow
-        The rows that are predicted wrongly, the most frequently wrong first.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from kernelknife.datasets import make_skin_of_orange
-    >>> from kernelknife.app.selection import select_features
-    >>> X, y = make_skin_of_orange(80, 2, random_state=0)
-    >>> frame = pd.DataFrame(X, columns=list("abcdef")).assign(fruit=y)
-    >>> quality = select_features(frame, "fruit", alpha=1.0, sparsity=5.0, folds=3).quality
-    >>> quality.classes, float(quality.confusion.sum())
-    (('0', '1'), 80.0)
-    """
-
-    classes: tuple[str, ...]
-    confusion: np.ndarray
-    class_errors: np.ndarray
-    balanced_error: float
-    area: float | None
-    wrong_rows: tuple[WrongRow, ...] = field(repr=False)
-
-    def to_json(self) -> dict:
-        """Return the figures as a dict that ``json.dumps`` accepts.
-
-        Returns
-        -------
-        dict
-            Classes, counts, errors and the rows that are wrong.
-        """
-        return {
-            "classes": list(self.classes),
-            "confusion": self.confusion.round(6).tolist(),
-            "class_errors": [float(error) for error in self.class_errors],
-            "balanced_error": self.balanced_error,
-            "area_under_the_curve": self.area,
-            "wrong_rows": [vars(row) for row in self.wrong_rows],
-        }
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Selection:
     """Which columns matter for a target.
 
@@ -256,7 +155,7 @@ class Selection:
     True
     """
 
-    features: tuple[Feature, ...] = field(repr=False)
+    features: tuple[Feature, ...]
     error: Score
     baseline_error: Score
     full_error: Score
@@ -264,28 +163,35 @@ class Selection:
     advantage: Score
     full_advantage: Score
     held_out: HeldOut | None
-    quality: ClassQuality | None = field(repr=False)
-    effects: tuple[Effect, ...] = field(repr=False)
-    interactions: tuple[Interaction, ...] = field(repr=False)
-    substitutes: Substitutes = field(repr=False)
-    table: Table = field(repr=False)
-    encoder: TableEncoder = field(repr=False)
-    search: KnifeRegressorCV | KnifeClassifierCV = field(repr=False)
-    model: KnifeRegressor | KnifeClassifier = field(repr=False)
-    settings: SelectOptions = field(repr=False)
-    versions: dict = field(repr=False)
+    quality: ClassQuality | None
+    effects: tuple[Effect, ...]
+    interactions: tuple[Interaction, ...]
+    substitutes: Substitutes
+    table: Table
+    encoder: TableEncoder
+    search: KnifeRegressorCV | KnifeClassifierCV
+    model: KnifeRegressor | KnifeClassifier
+    settings: SelectOptions
+    versions: dict
     seconds: float
     searched_products: dict[int, int] = field(default_factory=dict)
     rates: ErrorRate | None = None
-    survival: Any = None
-    calibration: Any = None
-    against_noise: AgainstNoise | None = field(default=None, repr=False)
-    information: dict[str, ColumnInformation] = field(default_factory=dict, repr=False)
+    survival: SurvivalQuality | None = None
+    calibration: Calibration | None = None
+    against_noise: AgainstNoise | None = None
+    information: dict[str, ColumnInformation] = field(default_factory=dict)
 
     @property
     def selected(self) -> list[str]:
-        """Names of the selected columns, the largest weight first."""
+        """Names of the selected columns, or of groups of them, the largest weight first."""
         return [feature.name for feature in self.features if feature.selected]
+
+    @property
+    def columns(self) -> list[str]:
+        """Columns of a table that a prediction needs: selected, adjusted for, the exposure."""
+        chosen = [name for one in self.features if one.selected for name in one.columns]
+        own = [] if self.table.exposure_name is None else [self.table.exposure_name]
+        return [*chosen, *self.table.adjusted, *own]
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -439,16 +345,80 @@ class Selection:
         Parameters
         ----------
         frame : DataFrame
-            It must hold the selected columns, and those that are adjusted for; others are ignored.
+            It must hold the columns in ``columns``; others are ignored.
 
         Returns
         -------
         ndarray
-            One prediction per row.
+            One prediction per row, or several quantiles; of counts for the exposure of the row.
         """
-        needed = [*self.selected, *self.table.adjusted]
-        frame = expand_dates(as_pandas(frame)[0], self.table.dates, needed)
-        return self.model.predict(self.encoder.transform(frame, needed))
+        rows = rows_to_predict(
+            self.encoder,
+            as_pandas(frame)[0],
+            self.table.dates,
+            self.columns,
+            self.table.exposure_name,
+        )
+        return self.model.predict(**rows)
+
+    def to_frame(self):
+        """Return a pandas data frame with one row per column of the table, the selected ones first.
+
+        Groups of columns are one row. ``tier`` says how sure a column is, empty where it is not
+        known to matter; ``p_value``, ``q_value``, ``share`` and ``shape`` are of the column alone.
+
+        Returns
+        -------
+        DataFrame
+            Also the means by class, and, where they were asked for, error rates and p-values of
+            the comparison with noise.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from kernelknife.datasets import make_sinusoidal
+        >>> from kernelknife.app.selection import select_features
+        >>> X, y = make_sinusoidal(80, 1, random_state=0)
+        >>> frame = pd.DataFrame(X, columns=list("abcdef")).assign(y=y)
+        >>> selection = select_features(frame, "y", alpha=0.3, sparsity=5.0, folds=3)
+        >>> selection.to_frame()[["column", "tier"]].tail(2)
+          column    tier
+        4      e  stable
+        5      f
+        """
+        pandas = import_optional("pandas", "kernelknife[cli]", "Selection.to_frame")
+        return pandas.DataFrame([self._row_of(feature) for feature in self.features])
+
+    def _row_of(self, feature):
+        """Return the row of a column, or of a group of them, in the data frame."""
+        name, known = feature.name, self.information.get(feature.name)
+        row = {"column": name}
+        if self.table.column_groups:
+            row["columns"] = ", ".join(feature.columns)
+        row |= {"selected": feature.selected, "tier": self.verdict.tiers.get(name, "")}
+        row |= {one: getattr(feature, one) for one in ("weight", "frequency", "rank", "gaps")}
+        if known is not None:
+            row |= {one: getattr(known, one) for one in ("p_value", "q_value", "share", "shape")}
+            row |= {f"mean of {label}": mean for label, mean in known.class_means.items()}
+        if self.against_noise is not None:
+            row["adjusted_p_value"] = self.against_noise.p_values[name]
+        if self.rates is not None:
+            rate = self.rates.columns[name]
+            row |= {f"{self.rates.method}_share": rate.share}
+            row |= {f"{self.rates.method}_q_value": rate.q_value}
+        return row
+
+    def __repr__(self) -> str:
+        names = ", ".join(map(repr, self.selected[:MOST_NAMED]))
+        more = len(self.selected) - MOST_NAMED
+        others = f" and {more} more" if more > 0 else ""
+        error, least = self.error, self.baseline_error
+        return (
+            f"<Selection of {self.table.target_name!r}: {names or 'no column'}{others}, of "
+            f"{self.table.in_words(len(self.features))}; {self.error_name} {number(error.mean)} +- "
+            f"{number(error.spread)}, baseline {number(least.mean)}"
+            f"{'' if self.verdict.finding else '; no sure finding'}>"
+        )
 
     def to_json(self) -> dict:
         """Return the answer as a dict that ``json.dumps`` accepts.
@@ -474,7 +444,11 @@ class Selection:
             "selected": self.selected,
             **{tier: self.in_tier(tier) for tier in TIERS},
             "features": [
-                {**vars(feature), "tier": self.verdict.tiers.get(feature.name, "")}
+                {
+                    **vars(feature),
+                    "columns": list(feature.columns),
+                    "tier": self.verdict.tiers.get(feature.name, ""),
+                }
                 for feature in self.features
             ],
             "kernel": self.search.kernel_name_,
@@ -493,11 +467,21 @@ class Selection:
             "rows_searched": self.rows_searched,
             "searched_products": products_as_json(self.searched_products),
             "columns": self.table.n_candidates,
-            "kept": list(self.table.kept),
-            "adjusted_for": list(self.table.adjusted),
+            **self._roles_to_json(),
             "settings": {name: as_plain(value) for name, value in printed(self.settings).items()},
             "versions": self.versions,
             **describe(self),
+        }
+
+    def _roles_to_json(self):
+        """Return what columns are used for, other than to choose from."""
+        return {
+            "kept": list(self.table.kept),
+            "adjusted_for": list(self.table.adjusted),
+            "logarithms": list(self.table.logs),
+            "groups": self.table.column_groups,
+            "exposure": self.table.exposure_name,
+            "order": self.table.order,
         }
 
     def _errors_to_json(self):

@@ -10,17 +10,21 @@ from typing import Any
 import numpy as np
 
 from kernelknife._engine import FitSpec, prepare_arrays, set_up
-from kernelknife._engine.policy import FOLDS, quick_centers, unjudged_classes
+from kernelknife._engine.data.targets import stack_offset
+from kernelknife._engine.policy import FOLDS, is_counted, quick_centers, unjudged_classes
 from kernelknife._tuning.candidates import SearchSpec, penalty_for_share
 from kernelknife._tuning.halving import plan_search
 from kernelknife._tuning.splits import rows_of_splits
 from kernelknife._utils.versions import versions
+from kernelknife.app.messages import Hint
 from kernelknife.app.options import SelectOptions
 from kernelknife.app.selection.checks import (
     check_groups,
+    check_loss_options,
     check_options,
     check_size,
     fewer_folds,
+    loss_of,
 )
 from kernelknife.app.selection.comparison import (
     add_probabilities,
@@ -40,6 +44,7 @@ from kernelknife.app.selection.planning import (
     arguments_of_search,
     check_centers,
     draw_quick_rows,
+    folds_in_time,
     split_held_out,
 )
 from kernelknife.app.selection.products import find_searched_products
@@ -79,15 +84,21 @@ def select_features(
     ids=(),
     group=None,
     event=None,
+    exposure=None,
+    order=None,
+    forward=False,
     task=None,
     always_keep=(),
     adjust_for=(),
+    feature_groups=None,
     levels=(),
+    log=(),
     impute=None,
     drop_missing=False,
     dates=(),
     kernel="auto",
     loss=None,
+    quantile=None,
     class_weight=None,
     alpha=None,
     sparsity=None,
@@ -122,12 +133,22 @@ def select_features(
     target : str
         Name of the column to predict; with ``event`` a time.
     drop, ids : sequence of str, default=()
-        Columns to leave out.
+        Columns to leave out. Here and in all other sequences of columns ``"a,b"`` are two columns,
+        and ``"x*"`` are all whose names begin so, unless a column has that very name.
     group : str, default=None
         Column whose equal values mark rows that belong together and stay in one fold.
     event : str, default=None
         Column that is 1 where the event was observed at the time ``target``, and 0 where the row is
         censored then: columns are selected by a survival model.
+    exposure : str, default=None
+        Of counts: column that they are proportional to, such as years or persons. Predictions are
+        then counts for the exposure of their row; effects are those of an exposure of one.
+    order : str, default=None
+        Column of the time of the rows, dates or numbers, by which they are sorted: folds are blocks
+        of neighbors, the last rows are held out, and half-samples are of blocks.
+    forward : bool, default=False
+        With ``order``, whether every fold tests the rows after its training rows, instead of a
+        block between them.
     task : {"regression", "classification"}, default=None
         None guesses from the target.
     always_keep : sequence of str, default=()
@@ -136,9 +157,17 @@ def select_features(
         Columns such as sex or batch that have a linear part of their own (a number for each level
         of a text) beside the kernel, and are not among the columns to choose from. The baseline is
         then the model of these columns alone.
+    feature_groups : dict or path, default=None
+        Groups of columns that share one weight and are selected as a whole, by the name of their
+        group: a dict from groups to columns, a CSV file of columns and groups with the first line
+        ``column,group``, or gene sets (``.gmt``). The penalty on the weight is that of all its
+        columns together. Groups must not overlap; columns in none stay alone.
     levels : sequence of str, default=()
         Columns whose values are names of levels: numbers such as the code of a site, and texts that
         would be taken for identifiers because few of them occur more than once.
+    log : sequence of str, default=()
+        Columns of positive numbers, such as intensities, whose natural logarithm is used. It is
+        part of the model: predictions are made from the columns as they are.
     impute : {None, "median"}, default=None
         None uses gaps as they are: a missing number is the mean of its column and an indicator
         with the column's weight, learned inside every fold, and a missing text is a level of its
@@ -153,6 +182,9 @@ def select_features(
         Cross-validation selects one of several; "auto" is linear, additive, ANOVA and Gaussian.
     loss : str, default=None
         See :class:`kernelknife.KnifeRegressor` and :class:`kernelknife.KnifeClassifier`.
+    quantile : float or sequence of float, default=None
+        Select the columns of this quantile of a number, such as 0.9, instead of those of its mean,
+        or of several at once; the loss is then the pinball loss.
     class_weight : "balanced" or dict, default=None
         See :class:`kernelknife.KnifeClassifier`. With it the error is the balanced one: the mean
         misclassification rate of the classes.
@@ -225,9 +257,10 @@ def select_features(
     """
     begin = time.perf_counter()
     options = SelectOptions(
-        target=target, drop=drop, ids=ids, group=group, event=event, task=task,
-        always_keep=always_keep, adjust_for=adjust_for, levels=levels, impute=impute,
-        drop_missing=drop_missing, dates=dates, kernel=kernel, loss=loss,
+        target=target, drop=drop, ids=ids, group=group, event=event, exposure=exposure,
+        order=order, forward=forward, task=task, always_keep=always_keep, adjust_for=adjust_for,
+        feature_groups=feature_groups, levels=levels, log=log, impute=impute,
+        drop_missing=drop_missing, dates=dates, kernel=kernel, loss=loss, quantile=quantile,
         class_weight=class_weight, alpha=alpha, sparsity=sparsity, n_features=n_features,
         rule=rule, folds=folds, nested=nested, hold_out=hold_out, n_centers=n_centers,
         stability=stability, max_false=max_false, fdr=fdr, n_permutations=n_permutations,
@@ -249,7 +282,8 @@ def select_features(
     with warnings.catch_warnings():
         # A note has said it.
         warnings.filterwarnings("ignore", ".*too few rows for the folds cannot be judged")
-        search.fit(data.X, data.y, groups=data.groups)
+        of_counts = {} if data.exposure is None else {"exposure": data.exposure}
+        search.fit(data.X, data.y, groups=data.groups, **of_counts)
     return _make_selection(search, data, options, callbacks, begin)
 
 
@@ -264,8 +298,8 @@ class SelectionData:
         Fitted on all rows that are not held out.
     rows, held_out : ndarray of int
         The rows of the table that the selection uses, and those held out.
-    X, y, groups : ndarray
-        Of the former; ``groups`` is None without a column of groups.
+    X, y, groups, exposure : ndarray
+        Of the former; the last two are None without a column of groups, or of exposures.
     cv : int, splitter or None
     n_folds : int or None
         Number of folds where the rows decide it.
@@ -286,6 +320,12 @@ class SelectionData:
     n_folds: int | None
     fewer_folds: int | None
     unjudged: tuple[str, ...] = ()
+    exposure: np.ndarray | None = None
+
+    @property
+    def known(self) -> np.ndarray | None:
+        """The logarithms of the exposures, which are known parts of the scores."""
+        return None if self.exposure is None else np.log(self.exposure)
 
     def notes(self, options: SelectOptions) -> list[str]:
         """Return what was guessed or left out, and what is going to be done."""
@@ -300,36 +340,49 @@ class SelectionData:
                 f"too few rows of {options.target} to judge {listing(self.unjudged)}: these rows "
                 "are in the training rows of every fold"
             )
-        n_columns = self.table.n_candidates
-        return [*notes, f"selecting among {n_columns} columns with {len(self.X)} rows"]
+        if self.table.order is not None:
+            way = "every fold tests rows after its training rows"
+            blocks = "folds are blocks of neighbors"
+            notes.append(
+                f"took the rows in the order of {self.table.order}: "
+                f"{way if options.forward else blocks}"
+            )
+        chosen = self.table.in_words(self.table.n_candidates)
+        return [*notes, f"selecting among {chosen} with {len(self.X)} rows"]
 
 
 def _read_data(table: Table, options: SelectOptions) -> SelectionData:
     """Return the rows of a table that the selection uses, after all checks that need no search."""
     check_size(table, options.n_features)
     rows, held_out = split_held_out(table, options.hold_out, options.random_state)
-    encoder = TableEncoder(impute=options.impute).fit(table.features.iloc[rows])
+    encoder = TableEncoder(options.impute, table.logs, table.column_groups or None)
+    encoder.fit(table.features.iloc[rows])
+    check_loss_options(options, table, rows)
     if options.fdr is not None:
-        check_knockoffs(encoder, options.group, table)
-    loss = None if options.loss is None else check_loss(options.loss, table.task)
-    check_centers(options, loss)
+        check_knockoffs(encoder, options, table)
+    loss = loss_of(options)
+    check_centers(options, None if loss is None else check_loss(loss, table.task))
     if options.class_weight is not None and table.task != "classification":
         kind = "a number" if table.task == "regression" else "a time"
         raise TableError(
             f"Class weights are for classes; the target {table.target_name} is {kind}."
         )
     cv = arguments_of_search(options).get("cv")
+    if table.order is not None and is_counted(cv):
+        cv = folds_in_time(cv, table, options)
     check_groups(table, rows, cv)
     if isinstance(options.folds, numbers.Integral) and int(options.folds) > len(rows):
         raise TableError(
-            f"{options.folds} folds need as many rows, got {len(rows)}: use fewer folds."
+            f"{options.folds} folds need as many rows, got {len(rows)}.",
+            Hint("use {}, or fewer", {"folds": len(rows)}),
         )
     fewer = fewer_folds(table, table.target[rows], cv, asked=options.folds is not None)
     if fewer is not None and cv is not None:
         cv = fewer  # otherwise the search does the same, and shuffles the rows
     if options.quick:
         y, width = table.target[rows], len(encoder.feature_groups_)
-        rows = rows[draw_quick_rows(y, width, table.task, options.folds, options.random_state)]
+        drawn = draw_quick_rows(y, width, table.task, options.folds, options.random_state)
+        rows = rows[drawn if table.order is None else np.sort(drawn)]
     X, y = encoder.transform(table.features.iloc[rows]), table.target[rows]
     if options.fdr is not None:
         check_copies(encoder, X, table.adjusted)
@@ -339,7 +392,10 @@ def _read_data(table: Table, options: SelectOptions) -> SelectionData:
     if table.task == "classification" and groups is None:
         labels, codes = np.unique(y, return_inverse=True)
         unjudged = tuple(str(labels[k]) for k in unjudged_classes(codes, cv))
-    return SelectionData(table, encoder, rows, held_out, X, y, groups, cv, n_folds, fewer, unjudged)
+    exposure = None if table.exposure is None else table.exposure[rows]
+    return SelectionData(
+        table, encoder, rows, held_out, X, y, groups, cv, n_folds, fewer, unjudged, exposure
+    )
 
 
 def _make_search(
@@ -348,7 +404,7 @@ def _make_search(
     """Return the cross-validated estimator, not yet fitted, and its specification."""
     estimator = SEARCHES[data.table.task]
     balanced = options.class_weight is not None
-    of_loss = {"loss": options.loss, "class_weight": options.class_weight}
+    of_loss = {"loss": loss_of(options), "class_weight": options.class_weight}
     if data.table.task == "survival":
         of_loss = {}
     search = estimator(
@@ -383,16 +439,11 @@ def _make_selection(
 ) -> Selection:
     """Return the answer of a fitted search: the model, its errors, and what the columns do."""
     table, encoder, X, y = data.table, data.encoder, data.X, data.y
-    selected = select_model(search, X, y, options)
+    selected = select_model(search, X, y, options, data.exposure)
     model, seed = selected.model, options.random_state
     features = _describe_features(selected, search, encoder, table.adjusted)
-    names = [feature.name for feature in features if feature.selected]
-    if table.task == "survival":
-        baseline_errors, full_errors, full_model = compare_survival(search, y)
-    else:
-        baseline_errors, full_errors, full_model = compare_models(
-            search, X, y, task=table.task, adjusted=search.adjust_for, n_jobs=options.n_jobs
-        )
+    names = [name for feature in features if feature.selected for name in feature.columns]
+    baseline_errors, full_errors, full_model = _compare(search, data, options.n_jobs)
     quality = _judge_classes(selected, search, data, options.n_jobs)
     rates = find_rates(model, encoder, X, y, data.groups, options, callbacks)
     if rates is not None:
@@ -408,13 +459,21 @@ def _make_selection(
         full_model=full_model,
         advantage=advantage_over(baseline_errors, selected.errors, search.splits_),
         full_advantage=advantage_over(baseline_errors, full_errors, search.splits_),
-        held_out=judge_held_out(model, X, y, Z, table.target[held]),
+        held_out=judge_held_out(
+            model,
+            X,
+            y,
+            Z,
+            table.target[held],
+            data.exposure,
+            None if table.exposure is None else table.exposure[held],
+        ),
         quality=quality,
         survival=_judge_survival(selected, search, data, options.n_jobs),
         calibration=_judge_calibration(selected, search, data, options.n_jobs),
         effects=find_effects(model, encoder, X, names, seed),
         interactions=find_interactions(model, encoder, X, seed),
-        substitutes=_find_substitutes(model, search, X, y, options.quick),
+        substitutes=_find_substitutes(model, search, data, options.quick),
         table=table,
         encoder=encoder,
         search=search,
@@ -424,8 +483,23 @@ def _make_selection(
         searched_products=_searched_products(search, data),
         rates=rates,
         against_noise=compare_with_noise(search, encoder, data.groups, options),
-        information=find_information(encoder, X, y, table.task),
+        information=find_information(encoder, X, y, table.task, data.exposure),
         seconds=time.perf_counter() - begin,
+    )
+
+
+def _compare(search, data, n_jobs):
+    """Return the errors of the baseline and of all columns on the folds, and the latter's model."""
+    if data.table.task == "survival":
+        return compare_survival(search, data.y)
+    return compare_models(
+        search,
+        data.X,
+        data.y,
+        task=data.table.task,
+        adjusted=search.adjust_for,
+        exposure=data.exposure,
+        n_jobs=n_jobs,
     )
 
 
@@ -441,15 +515,16 @@ def _searched_products(search, data):
     )
 
 
-def _find_substitutes(model, search, X, y, quick):
+def _find_substitutes(model, search, data, quick):
     """Return what could replace the selected columns, on the rows and folds of the search."""
+    X, y = data.X, data.y if data.known is None else stack_offset(data.y, data.known)
     rows = rows_of_splits(search.splits_)
     fold = fold_of_rows(search.splits_, rows)
     every = -(-len(rows) // SUBSTITUTE_ROWS) if quick else 1
     rows, fold = rows[::every], fold[::every]
     if not model.learn_weights:
         return Substitutes(())  # every column is selected, and none is left as a substitute
-    spec = FitSpec.from_estimator(model)
+    spec = FitSpec.from_estimator(model, offset=data.known is not None)
     setup = set_up(spec, prepare_arrays(spec, X[rows], y[rows]))
     # The penalty on these rows that corresponds to that of the model on all rows.
     share, convex = len(rows) / len(X), setup.problem.convex
@@ -483,24 +558,27 @@ def _judge_calibration(selected, search, data, n_jobs):
     loss = loss_with_score(search) if data.table.task == "regression" else None
     if loss is None:
         return None
-    models = selected.models or models_of_folds(search, data.X, data.y, n_jobs)
-    return judge_calibration(models, search.splits_, data.X, data.y, loss)
+    models = selected.models or models_of_folds(search, data.X, data.y, n_jobs, data.known)
+    return judge_calibration(models, search.splits_, data.X, data.y, loss, exposure=data.exposure)
 
 
 def _describe_features(selected, search, encoder, adjusted):
-    """Return one entry per column of the table, the heaviest first.
+    """Return one entry per column of the table, or per group of columns, the heaviest first.
 
-    The columns that a text column becomes share one weight, so the first of them stands for all.
+    What a text column becomes shares one weight, as the columns of a group do: the first stands for
+    all.
     """
+    units = encoder.units
     features = [
         Feature(
             name,
             float(selected.model.weights_[j]),
             float(selected.frequency[j]),
             int(search.path_.ranking[j]),
-            encoder.gaps_.get(name, 0),
+            sum(encoder.gaps_.get(column, 0) for column in units[name]),
+            tuple(units[name]),
         )
-        for name, j in zip(encoder.columns_, encoder.first_columns, strict=True)
+        for name, j in encoder.first_of_units.items()
         if name not in adjusted
     ]
     return tuple(sorted(features, key=lambda feature: (-feature.weight, feature.rank)))

@@ -17,7 +17,8 @@ from kernelknife._utils.messages import listed, number, share
 from kernelknife.app.messages import Hint, Message
 
 if TYPE_CHECKING:
-    from kernelknife.app.selection.result import Score, Selection
+    from kernelknife.app.selection.quality import Score
+    from kernelknife.app.selection.result import Selection
 
 __all__ = ["KEPT", "TIERS", "Verdict", "decide", "find_warnings", "headline", "tier_of"]
 
@@ -236,27 +237,30 @@ def headline(
 def _answer(selection, mark, quote):
     """Return which columns are enough, or that none are known to be."""
     verdict = selection.verdict
-    target, total = quote(selection.table.target_name), len(selection.features)
+    target, total = (
+        quote(selection.table.target_name),
+        selection.table.in_words(len(selection.features)),
+    )
     if selection.rates is not None:
         names = selection.rates.selected
-        answer = selection.rates.in_words(_names(names, mark), target)
+        answer = selection.rates.in_words(_names(names, mark), target, total)
         return f"{answer} {_evidence(selection)}"
     if not verdict.finding:
         return _nothing_found(selection, mark, target)
     if selection.keeps_all:
         return (
-            f"No selection: all {total} columns with equal weights predict {target} better than "
+            f"No selection: all {total} with equal weights predict {target} better than "
             "any shorter list."
         )
     stable, uncertain, unstable = map(verdict.in_tier, TIERS)
     if stable:
         verb = "is" if len(stable) == 1 else "are"
         names = _names(stable, mark)
-        first = f"{len(stable)} of {total} columns {verb} enough to predict {target}: {names}."
+        first = f"{len(stable)} of {total} {verb} enough to predict {target}: {names}."
     else:
         first = (
             f"The selected columns predict {target} better than the baseline, but none of the "
-            f"{total} columns is selected in most folds."
+            f"{total} is selected in most folds."
         )
     if uncertain:
         verb = "is" if len(uncertain) == 1 else "are"
@@ -313,12 +317,12 @@ def _more_information(selection, mark):
 
 def _nothing_found(selection, mark, target):
     """Return the headline where the selected columns are not clearly better than the baseline."""
-    total = len(selection.features)
+    total = selection.table.in_words(len(selection.features))
     if not selection.selected and selection.settings.sparsity is not None:
         return f"No column is left at the penalty that was given for {target}."
     if selection.verdict.all_better:
         return (
-            f"No selection: all {total} columns with equal weights predict {target} better than "
+            f"No selection: all {total} with equal weights predict {target} better than "
             "the baseline, and no shorter list was found that does."
         )
     if not selection.selected or selection.advantage.mean <= ROUNDING:
@@ -331,7 +335,7 @@ def _nothing_found(selection, mark, target):
         tiers = {n: t for n, t in _tiers(selection).items() if t != "unstable"}
         names = [n for n in tiers if not selection.asked or n in selection.selected]
         if names:
-            guess = f" The best guess is {_names(names, mark)} of {total} columns."
+            guess = f" The best guess is {_names(names, mark)} of {total}."
     what = "no list of columns" if selection.verdict.informative else "nothing here"
     return f"No sure finding: {what} clearly predicts {target}.{guess}"
 

@@ -9,15 +9,21 @@ a :class:`TableError` that says why and what to do.
 
 from kernelknife.app.tables.columns import TableError, reading_notes
 from kernelknife.app.tables.dates import expand_dates, has_dates
-from kernelknife.app.tables.encoding import TableEncoder, new_gaps, outside_range, unseen_levels
+from kernelknife.app.tables.encoding import (
+    TableEncoder,
+    new_gaps,
+    outside_range,
+    rows_to_predict,
+    unseen_levels,
+)
 from kernelknife.app.tables.making import (
     Table,
-    check_column,
     group_labels,
     make_features,
     make_table,
 )
-from kernelknife.app.tables.reading import check_format, read_table, table_bytes
+from kernelknife.app.tables.reading import check_format, is_formula, read_table, table_bytes
+from kernelknife.app.tables.requests import check_column, without_commas
 
 __all__ = [
     "Table",
@@ -28,12 +34,15 @@ __all__ = [
     "expand_dates",
     "group_labels",
     "has_dates",
+    "is_formula",
     "make_features",
     "make_table",
     "new_gaps",
     "outside_range",
     "read_table",
     "reading_notes",
+    "rows_to_predict",
     "table_bytes",
     "unseen_levels",
+    "without_commas",
 ]

@@ -15,6 +15,7 @@ __all__ = [
     "as_texts",
     "check_infinite",
     "check_names",
+    "check_positive",
     "first_text",
     "is_ordered",
     "is_text",
@@ -120,6 +121,36 @@ def check_infinite(frame) -> None:
         raise TableError(
             f"Infinite values in {counts}.", Hint("replace them"), leave_out(*infinite)
         )
+
+
+def check_positive(frame, names: Iterable[str]) -> None:
+    """Raise where columns whose logarithm is to be taken hold texts, or numbers without one.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    names : iterable of str
+        Those that the frame does not have are ignored.
+    """
+    for name in names:
+        if name not in frame.columns:
+            continue
+        if is_text(frame[name]) or is_ordered(frame[name].dtype):
+            raise TableError(
+                f"Column {name} holds texts, and a logarithm is that of a positive number.",
+                Hint("name columns of numbers only"),
+            )
+        values = as_numbers(frame[name])
+        bad = values[values <= 0]
+        if len(bad):
+            count = f"{len(bad)} {'value' if len(bad) == 1 else 'values'}"
+            raise TableError(
+                f"Column {name} has no logarithm in {count} of zero or less, the least "
+                f"{bad.min():g}.",
+                Hint("take the column as it is, without its logarithm"),
+                Hint("correct these values"),
+                leave_out(name),
+            )
 
 
 class TableError(InputError):

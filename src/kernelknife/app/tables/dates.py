@@ -5,11 +5,13 @@ a season. A plan has an entry for every column of dates; it is plain data, so th
 keeps it and new rows are turned into numbers in the same way.
 """
 
+import numpy as np
+
 from kernelknife._utils.messages import import_optional
 from kernelknife.app.messages import Hint
-from kernelknife.app.tables.columns import TableError, leave_out, listing
+from kernelknife.app.tables.columns import TableError, first_text, is_text, leave_out, listing
 
-__all__ = ["PARTS", "expand_dates", "has_dates", "looks_like_dates", "plan_dates"]
+__all__ = ["PARTS", "expand_dates", "has_dates", "looks_like_dates", "plan_dates", "row_order"]
 
 PARTS = ("days", "year", "month")
 ROWS_FOR_DATES = 50  # enough rows to recognize dates, and quick in long tables
@@ -111,6 +113,33 @@ def expand_dates(frame, plan, selected=None):
                 frame.insert(place, new, values)
                 place += 1
     return frame
+
+
+def row_order(column, name) -> np.ndarray:
+    """Return the order of rows in time; rows of the same time keep theirs.
+
+    Parameters
+    ----------
+    column : Series
+        Dates, or numbers such as years.
+    name : str
+    """
+    gaps = int(column.isna().sum())
+    if gaps:
+        raise TableError(
+            f"The time of the rows, {name}, is missing in {gaps} {'row' if gaps == 1 else 'rows'}.",
+            Hint("fill it in"),
+            Hint("leave these rows out of the table"),
+        )
+    if looks_like_dates(column):
+        column = _moments(column, name, _day_first(column, name))
+    elif is_text(column):
+        raise TableError(
+            f"The column {name} does not show the order of the rows: it holds texts "
+            f"({first_text(column)}).",
+            Hint("name a column of dates, such as 2024-12-31, or of numbers"),
+        )
+    return column.argsort(kind="stable").to_numpy()
 
 
 def _moments(column, name, day_first, *hints):

@@ -12,18 +12,21 @@ from kernelknife.app.tables.columns import (
     as_texts,
     check_infinite,
     check_names,
+    check_positive,
     first_text,
     is_ordered,
     is_text,
     listing,
 )
+from kernelknife.app.tables.dates import expand_dates
+from kernelknife.app.tables.target import exposure_values
 
 # More levels than this are counted, so that rare ones become one. Below this number of rows nothing
 # can be learned of a level; the limit of levels keeps the work of the longest columns in bounds.
 MANY_LEVELS, FEWEST_ROWS, MOST_LEVELS = 30, 5, 200
 OTHER_LEVEL = "(other)"
 
-__all__ = ["TableEncoder", "new_gaps", "outside_range", "unseen_levels"]
+__all__ = ["TableEncoder", "new_gaps", "outside_range", "rows_to_predict", "unseen_levels"]
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
@@ -41,6 +44,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     impute : {None, "median"}, default=None
         ``"median"`` replaces missing numbers by the median of their column. None leaves them as
         NaN, which the estimators take. Missing texts are a level of their own.
+    log : sequence of str, default=()
+        Columns of positive numbers that become their natural logarithms.
+    groups : dict of list of str, default=None
+        Columns that share a weight, by the name of their group.
 
     Attributes
     ----------
@@ -51,13 +58,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     gaps_ : dict of int
         Number of missing values of every column that lacks some.
     medians_ : dict of float
-        Median of every column of numbers.
+        Median of every column of numbers, before a logarithm is taken.
     ranges_ : dict of (float, float)
         Least and largest value of every column of numbers.
     orders_ : dict of list of str
         Categories of every column of ordered categories, from the least on; they become numbers.
     feature_groups_ : ndarray of str
-        For every column that comes out, the name of the column that it came from.
+        For every column that comes out, what its weight is that of: the name of its group, or of
+        the column that it came from.
 
     Notes
     -----
@@ -83,8 +91,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     # that it is defined in.
     __module__ = "kernelknife.app.tables"
 
-    def __init__(self, impute=None):
+    def __init__(self, impute=None, log=(), groups=None):
         self.impute = impute
+        self.log = log
+        self.groups = groups
 
     def fit(self, X, y=None):
         """Learn the levels of text columns and the medians of columns of numbers.
@@ -103,7 +113,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """
         check_names(X.columns, "The table")
         self.columns_ = [str(name) for name in X.columns]
-        self.levels_, self.medians_, self.ranges_, groups = {}, {}, {}, []
+        self.levels_, self.medians_, self.ranges_ = {}, {}, {}
         self.orders_ = {}
         self.gaps_ = {str(name): int(n) for name, n in X.isna().sum().items() if n}
         for name, label in zip(self.columns_, X.columns, strict=True):
@@ -112,15 +122,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 self.orders_[name] = [str(value) for value in column.cat.categories]
             if is_text(column):
                 self.levels_[name] = self._find_levels(column)
-                groups += [name] * len(self.levels_[name])
             else:
                 numbers = as_numbers(column)
                 finite = numbers[np.isfinite(numbers)]
                 self.medians_[name] = float(np.median(finite)) if len(finite) else 0.0
                 if len(finite):
                     self.ranges_[name] = (float(finite.min()), float(finite.max()))
-                groups.append(name)
-        self.feature_groups_ = np.array(groups, dtype=str)
+        owners = {name: group for group, mine in (self.groups or {}).items() for name in mine}
+        self.feature_groups_ = np.array([owners.get(n, n) for n in self.origins], dtype=str)
         self.n_features_in_ = len(self.columns_)
         return self
 
@@ -140,10 +149,33 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return levels
 
     @property
+    def origins(self):
+        """For every column that comes out, the column of the data frame that it came from."""
+        widths = [len(self.levels_.get(name, [name])) for name in self.columns_]
+        return np.repeat(np.array(self.columns_, dtype=str), widths)
+
+    @property
     def first_columns(self):
         """For every column of the data frame, the index of the first column that it becomes."""
         widths = [len(self.levels_.get(name, [name])) for name in self.columns_]
         return np.cumsum([0, *widths[:-1]]).tolist()
+
+    @property
+    def units(self):
+        """What is selected as a whole: from its name to its columns of the data frame.
+
+        A group is one, and every column that is in no group.
+        """
+        found: dict[str, list[str]] = {}
+        for name, j in zip(self.columns_, self.first_columns, strict=True):
+            found.setdefault(str(self.feature_groups_[j]), []).append(name)
+        return found
+
+    @property
+    def first_of_units(self):
+        """From the name of every unit to the index of the first column that it becomes."""
+        firsts = dict(zip(self.columns_, self.first_columns, strict=True))
+        return {name: firsts[columns[0]] for name, columns in self.units.items()}
 
     def places(self, names):
         """Return the numbers of the columns that some columns of the data frame become.
@@ -158,18 +190,18 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         list of int or None
             None where no names are given.
         """
-        return np.flatnonzero(np.isin(self.feature_groups_, list(names))).tolist() or None
+        return np.flatnonzero(np.isin(self.origins, list(names))).tolist() or None
 
     @property
     def feature_costs(self):
         """For every column that comes out, its cost, such as ``feature_costs`` expects.
 
         The penalty on a weight is multiplied by the sum of the costs of the columns that share it.
-        Here this sum is 1 for every column of the data frame. Otherwise a text column of 30 levels
-        would have to be worth 30 times as much as a column of numbers to be selected.
+        Here this sum is the number of columns of the data frame. Otherwise a text column of 30
+        levels would have to be worth 30 times as much as a column of numbers to be selected.
         """
-        _, group, counts = np.unique(self.feature_groups_, return_inverse=True, return_counts=True)
-        return 1.0 / counts[group]
+        _, column, counts = np.unique(self.origins, return_inverse=True, return_counts=True)
+        return 1.0 / counts[column]
 
     def transform(self, X, needed=None):
         """Return the columns of numbers, one row per row of the data frame.
@@ -193,6 +225,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if absent:
             raise TableError(f"The table lacks columns that the model needs: {listing(absent)}.")
         check_infinite(X[needed])
+        check_positive(X, [name for name in needed if name in self.log])
         wanted = set(needed)
         parts = [
             self._encode(name, X[name]) if name in wanted else self._constant(name, len(X))
@@ -203,7 +236,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def _constant(self, name, n_rows):
         """Return the columns of a name that will not be used."""
         width = len(self.levels_.get(name, [name]))
-        return np.full((n_rows, width), self.medians_.get(name, 0.0))
+        return np.full((n_rows, width), self.in_scale_of(name, self.medians_.get(name, 0.0)))
 
     def _encode(self, name, column):
         """Return what a column of the data frame becomes, an array of one or more columns."""
@@ -219,9 +252,41 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 f"Column {name} holds texts ({first_text(column)}), but the model expects numbers."
             )
         numbers = as_numbers(column)
-        if self.impute is None:
-            return numbers[:, None]
-        return np.where(np.isnan(numbers), self.medians_[name], numbers)[:, None]
+        if self.impute is not None:
+            numbers = np.where(np.isnan(numbers), self.medians_[name], numbers)
+        return self.in_scale_of(name, numbers)[:, None]
+
+    def in_scale_of(self, name, values):
+        """Return values of a column of numbers as they come out.
+
+        Parameters
+        ----------
+        name : str
+            A column of the data frame.
+        values : float or ndarray
+
+        Returns
+        -------
+        float or ndarray
+            Logarithms where they were asked for.
+        """
+        return np.log(values) if name in self.log else values
+
+    def in_units_of(self, name, values):
+        """Return values of a column that came out as the data frame has them.
+
+        Parameters
+        ----------
+        name : str
+            A column of numbers of the data frame.
+        values : ndarray
+
+        Returns
+        -------
+        ndarray
+            Exponentials where the column became its logarithm.
+        """
+        return np.exp(values) if name in self.log else values
 
     def _indicators(self, levels, texts):
         """Return one column of zeros and ones per level."""
@@ -233,6 +298,31 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         known = np.flatnonzero(column >= 0)
         result[known, column[known]] = 1.0
         return result
+
+
+def rows_to_predict(encoder, frame, dates, needed, exposure=None) -> dict:
+    """Return what a model's ``predict`` takes of the rows of a data frame.
+
+    Parameters
+    ----------
+    encoder : TableEncoder
+    frame : DataFrame
+    dates : dict
+        What has become of columns of dates.
+    needed : list of str
+        Columns that the model uses, the exposure among them.
+    exposure : str, default=None
+        Column that counts are proportional to.
+    """
+    rows, columns = {}, [name for name in needed if name != exposure]
+    if exposure is not None:
+        if exposure not in frame.columns:
+            raise TableError(
+                f"The table lacks the exposure {exposure}: the model predicts counts in proportion "
+                "to it. Add the column, with ones for rates."
+            )
+        rows["exposure"] = exposure_values(frame[exposure], exposure)
+    return {"X": encoder.transform(expand_dates(frame, dates, columns), columns), **rows}
 
 
 def _booleans(column):

@@ -1,6 +1,5 @@
 """Choosing the target, the features and the groups of rows among the columns of a data frame."""
 
-import difflib
 from collections.abc import Container
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
@@ -8,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from kernelknife._engine.data.survival import check_survival, survival_columns
-from kernelknife._engine.policy import infer_task, task_of_loss
 from kernelknife._utils.checks import as_frame
 from kernelknife._utils.messages import import_optional, number
 from kernelknife.app.messages import Hint, Message, offering
@@ -26,20 +23,26 @@ from kernelknife.app.tables.columns import (
     as_texts,
     check_infinite,
     check_names,
+    check_positive,
     is_ordered,
     is_text,
     leave_out,
     listing,
     reading_notes,
 )
-from kernelknife.app.tables.dates import expand_dates, plan_dates
+from kernelknife.app.tables.dates import expand_dates, plan_dates, row_order
+from kernelknife.app.tables.groups import find_column_groups
+from kernelknife.app.tables.requests import check_column, check_request, with_names
+from kernelknife.app.tables.target import (
+    exposure_values,
+    guess_task,
+    target_values,
+    times_and_events,
+)
 
-__all__ = ["Table", "as_pandas", "check_column", "group_labels", "make_features", "make_table"]
+__all__ = ["Table", "as_pandas", "group_labels", "make_features", "make_table"]
 
-MANY_COLUMNS = 12  # more names than this do not fit into a message
-MOST_SUGGESTED = 3  # suggestions for a name that is not there
-LEAST_SIMILARITY = 0.6  # the default of difflib: a slip or two in a word
-OFFERED = frozenset(one.name for one in fields(TableOptions))
+MOST_SUGGESTED = 3  # columns to leave out
 LARGEST_EXACT = 2.0**53  # floats represent every smaller whole number exactly
 
 
@@ -69,6 +72,14 @@ class Table:
         What has become of columns of dates, for rows to predict.
     kept, adjusted : tuple of str
         Features that are never dropped, and those that are adjusted for.
+    logs : tuple of str
+        Features whose logarithm is used.
+    column_groups : dict of list of str
+        Features that share a weight, by the name of their group.
+    exposure : ndarray or None
+        What the counts of the target are proportional to, and ``exposure_name`` its column.
+    order : str or None
+        The column by which the rows are sorted, from the earliest on.
     """
 
     features: Any  # a pandas data frame; pandas is not a core dependency
@@ -76,21 +87,38 @@ class Table:
     groups: np.ndarray | None
     task: str
     target_name: str
-    notes: tuple[str, ...]
+    notes: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
     row_names: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=object))
     held_out: np.ndarray | None = None
     dates: dict = field(default_factory=dict)
     kept: tuple[str, ...] = ()
     adjusted: tuple[str, ...] = ()
+    logs: tuple[str, ...] = ()
+    column_groups: dict = field(default_factory=dict)
+    exposure: np.ndarray | None = None
+    exposure_name: str | None = None
+    order: str | None = None
 
     @property
     def n_candidates(self) -> int:
-        """Number of columns to choose from."""
-        return self.features.shape[1] - len(self.adjusted)
+        """Number of columns to choose from; those of a group are one."""
+        shared = sum(len(members) - 1 for members in self.column_groups.values())
+        return self.features.shape[1] - len(self.adjusted) - shared
+
+    def in_words(self, count: int) -> str:
+        """Return a number of columns to choose from, or of groups and columns, in words.
+
+        Parameters
+        ----------
+        count : int
+        """
+        if self.column_groups:
+            return f"{count} groups and columns" if count > 1 else "1 group"
+        return f"{count} {'column' if count == 1 else 'columns'}"
 
 
-def make_table(frame, options: TableOptions, offered: Container[str] = OFFERED) -> Table:
+def make_table(frame, options: TableOptions, offered: Container[str] | None = None) -> Table:
     """Choose the target, the features and the groups, and note what was guessed.
 
     Parameters
@@ -98,9 +126,11 @@ def make_table(frame, options: TableOptions, offered: Container[str] = OFFERED) 
     frame : DataFrame
     options : TableOptions
         A share of the rows to hold out is drawn later; here only a column can mark them.
-    offered : container of str
-        Names of the options that the caller's function has; no message names others.
+    offered : container of str, default=None
+        Names of the options that the caller's function has, those of ``options`` where None is
+        given; no message names others.
     """
+    offered = {one.name for one in fields(options)} if offered is None else offered
     try:
         table = _make_table(frame, options)
     except TableError as error:
@@ -113,22 +143,52 @@ def _make_table(frame, options):
     frame, collected = as_pandas(frame)
     notes = collected + _check_frame(frame)
     frame = frame.rename(columns=str)
-    options = _with_split_names(frame, options)
-    _check_request(frame, options)
+    options = with_names(frame, options)
+    check_request(frame, options)
     row_names = _row_names(frame, options.ids)
     marked = options.hold_out if isinstance(options.hold_out, str) else None
     frame, held_out = _pop_held_out(frame, options, marked)
-    unused = {*options.drop, *options.ids} - {options.group}
+    unused = {*options.drop, *options.ids} - {options.group, options.order}
     frame = frame.drop(columns=list(unused), errors="ignore")
     # The rows that are left keep their number, by which they find their names and their split.
     frame.index = range(len(frame))
     frame = _with_target(frame, options.target, notes)
+    if options.order is not None:
+        frame = frame.iloc[row_order(frame.pop(options.order), options.order)]
     frame, plan = _expand_dates(frame, options)
-    frame = _without_empty_columns(frame, options.group, notes)
+    roles = [one for one in (options.group, options.exposure) if one is not None]
+    frame = _without_empty_columns(frame, roles, notes)
     if options.drop_missing:
         frame = _without_incomplete_rows(frame, notes)
-    values = frame.pop(options.target)
     groups = None if options.group is None else group_labels(frame, options.group)
+    exposure = None
+    if options.exposure is not None:
+        exposure = exposure_values(frame.pop(options.exposure), options.exposure)
+    frame, target, task, about_target, doubts = _split_target(frame, options, notes)
+    doubts += find_doubts(frame)
+    notes += about_target + describe_kinds(frame) + _roles_in_words(frame, options) + doubts
+    rows = frame.index.to_numpy()
+    return Table(
+        frame.reset_index(drop=True),
+        target,
+        groups,
+        task,
+        options.target,
+        **_roles(frame, options, notes),
+        notes=tuple(notes),
+        doubts=tuple(doubts),
+        row_names=row_names[rows],
+        held_out=None if held_out is None else _check_held_out(held_out[rows], marked),
+        dates=plan,
+        exposure=exposure,
+        exposure_name=options.exposure,
+        order=options.order,
+    )
+
+
+def _split_target(frame, options, notes):
+    """Return the features, the target, its task, notes on it, and doubts about the features."""
+    values = frame.pop(options.target)
     if options.event is not None and options.event not in frame:
         raise TableError(f"The event {options.event} has no value in any row: name another column.")
     events = None if options.event is None else frame.pop(options.event)
@@ -139,29 +199,25 @@ def _make_table(frame, options):
         values = values.astype(object)
     if is_text(values):
         check_number_marks(options.target, values.astype(str))
+    said: list[str] = []
     if events is None:
-        task = options.task or _guess_task(values, options, notes)
-        target = _target_values(values, options.target, task)
-    else:
-        # Rows may have been left out for other columns' gaps.
-        task, target = "survival", _times_and_events(values, events, options, notes)
-    doubts += find_doubts(frame)
-    notes += describe_kinds(frame) + _roles_in_words(frame, options) + doubts
-    kept = frame.index.to_numpy()
-    return Table(
-        frame.reset_index(drop=True),
-        target,
-        groups,
-        task,
-        options.target,
-        tuple(notes),
-        tuple(doubts),
-        row_names[kept],
-        None if held_out is None else _check_held_out(held_out[kept], marked),
-        plan,
-        tuple(name for name in options.always_keep if name in frame.columns),
-        tuple(name for name in options.adjust_for if name in frame.columns),
+        task = options.task or guess_task(values, options, said)
+        return frame, target_values(values, options.target, task), task, said, doubts
+    # Rows may have been left out for other columns' gaps.
+    target = times_and_events(values, events, options, said)
+    return frame, target, "survival", said, doubts
+
+
+def _roles(frame, options, notes):
+    """Return which features are kept, adjusted for, logarithms, or in a group."""
+    kept, adjusted, logs = (
+        tuple(name for name in names if name in frame.columns)
+        for names in (options.always_keep, options.adjust_for, options.log)
     )
+    free = [name for name in frame.columns if name not in adjusted]
+    given = getattr(options, "feature_groups", None)
+    groups = find_column_groups(given, free, (*kept, *adjusted), notes)
+    return {"kept": kept, "adjusted": adjusted, "logs": logs, "column_groups": groups}
 
 
 def as_pandas(frame):
@@ -201,6 +257,7 @@ def _roles_in_words(frame, options):
     for words, names in (
         ("always kept", options.always_keep),
         ("adjusted for", options.adjust_for),
+        ("by its logarithm", options.log),
     ):
         used = [name for name in names if name in frame.columns]
         if used:
@@ -212,7 +269,7 @@ def _expand_dates(frame, options):
     """Return the frame with numbers in place of dates, and the plan of what became of them."""
     if not options.dates:
         return frame, {}
-    named = (options.target, options.group, options.event)
+    named = (options.target, options.group, options.event, options.exposure)
     others = [name for name in named if name is not None]
     plan = plan_dates(frame.drop(columns=others), options.dates)
     return expand_dates(frame, plan), plan
@@ -221,10 +278,15 @@ def _expand_dates(frame, options):
 def _usable_columns(frame, options, notes, doubts):
     """Return the features: checked, and without those that split the rows or are constant."""
     if not frame.shape[1]:
-        raise TableError("There is no column left to choose from.")
+        raise TableError(
+            f"There is no column left to choose from beside the target {options.target}.",
+            Hint("leave out fewer columns"),
+            Hint("name another file"),
+        )
     frame = _without_split_columns(frame, doubts)
     frame = _with_levels(frame, options.levels)
     _check_all(frame, options.levels)
+    check_positive(frame, options.log)
     notes += _gaps_in_words(frame, options.impute)
     return _without_constant_columns(frame, notes)
 
@@ -352,111 +414,6 @@ def make_features(frame, options: ColumnOptions):
     return table.features, table.target.astype(int), table.notes
 
 
-def _with_split_names(frame, options):
-    """Return the options with names such as sex,batch taken apart, unless a column is called so."""
-
-    def split(names):
-        return [
-            part.strip()
-            for name in names
-            for part in ([name] if name in frame.columns else name.split(","))
-        ]
-
-    return replace(
-        options,
-        always_keep=split(options.always_keep),
-        adjust_for=split(options.adjust_for),
-    )
-
-
-def _check_roles(options):
-    """Raise where a column that is to be kept or adjusted for has another role as well."""
-    others = dict.fromkeys((*options.drop, *options.ids), "left out")
-    others |= {options.target: "the target", options.group: "the group"}
-    for what, names in (("kept", options.always_keep), ("adjusted for", options.adjust_for)):
-        for name in names:
-            if name in others:
-                raise TableError(f"{name!r} is {others[name]}; it cannot be {what} as well.")
-        others |= dict.fromkeys(names, "kept")
-
-
-def _check_request(frame, options):
-    """Raise where a name is not a column, or where two requests contradict each other."""
-    target, left_out = options.target, (*options.drop, *options.ids)
-    first = frame.iloc[:, 0] if frame.shape[1] else []
-    if target not in frame.columns and target in as_texts(first):
-        raise TableError(
-            f"There is no column {target!r}, but the first column holds it: the table seems to "
-            "have its variables in rows.",
-            Hint("exchange rows and columns with {}", {"transpose": True}, "read_table"),
-        )
-    others = [name for name in (options.group, options.event) if name is not None]
-    named = (*options.levels, *options.always_keep, *options.adjust_for)
-    for name in [target, *left_out, *named, *others]:
-        check_column(name, frame.columns)
-    if options.event is not None:
-        _check_event(options)
-    if options.impute is not None and options.drop_missing:
-        raise TableError(
-            "Missing values can be filled in or their rows left out, not both.",
-            Hint("use {} alone", {"impute": options.impute}),
-            Hint("use {} alone", {"drop_missing": True}),
-        )
-    _check_roles(options)
-    both = [name for name in options.levels if name in (target, *left_out)]
-    if both:
-        raise TableError(f"{both[0]!r} is left out or the target; it cannot have levels as well.")
-    if target in (*left_out, options.group):
-        raise TableError(
-            f"{target!r} is the target; it cannot be left out or be the group as well."
-        )
-
-
-def _check_event(options):
-    """Raise where the event is asked for in a second role, or beside another task."""
-    if options.event in (options.target, options.group, *options.drop, *options.ids):
-        raise TableError(
-            f"{options.event!r} is the event; it cannot be left out, be the time or be the group "
-            "as well."
-        )
-    if options.task is not None:
-        raise TableError(
-            "A target with an event is a time until it, and no other task.",
-            Hint("leave out the task"),
-        )
-
-
-def check_column(name, columns) -> None:
-    """Raise where there is no column of a name, and suggest one that was probably meant.
-
-    Parameters
-    ----------
-    name : str
-    columns : iterable of str
-    """
-    columns = list(columns)
-    if name in columns:
-        return
-    parts = [part.strip() for part in name.split(",")]
-    if len(parts) > 1 and all(part in columns for part in parts):
-        raise TableError(
-            f"There is no column {name!r}, but there are {listing(parts)}: name each on its own."
-        )
-    word = name.casefold().strip()
-    same = [column for column in columns if column.casefold().strip() == word]
-    similar = difflib.get_close_matches(name, columns, MOST_SUGGESTED, LEAST_SIMILARITY)
-    containing = [column for column in columns if word and word in column.casefold()]
-    suggested = (same or similar or containing)[:MOST_SUGGESTED]
-    if suggested:
-        hint = f"did you mean {' or '.join(map(repr, suggested))}?"
-    elif len(columns) <= MANY_COLUMNS:
-        hint = f"there are {', '.join(columns)}."
-    else:
-        first, last = ", ".join(columns[:MOST_SUGGESTED]), ", ".join(columns[-MOST_SUGGESTED:])
-        hint = f"there are {len(columns)} columns, from {first} to {last}."
-    raise TableError(f"There is no column {name!r}: {hint}")
-
-
 def _with_target(frame, target, notes):
     """Return the rows with a value of the target; the others have nothing to learn from."""
     known = frame[target].notna()
@@ -477,9 +434,9 @@ def _with_target(frame, target, notes):
     return frame
 
 
-def _without_empty_columns(frame, group, notes):
+def _without_empty_columns(frame, roles, notes):
     """Return the columns with at least one value; the others can neither be filled nor used."""
-    empty = [name for name, gone in frame.isna().all().items() if gone and name != group]
+    empty = [name for name, gone in frame.isna().all().items() if gone and name not in roles]
     if empty:
         notes.append(f"left out columns without any value: {listing(empty)}")
     return frame.drop(columns=empty)
@@ -530,66 +487,3 @@ def _without_constant_columns(frame, notes):
     if constant:
         notes.append(f"left out constant columns: {listing(constant)}")
     return frame.drop(columns=constant)
-
-
-def _guess_task(values, options, notes):
-    """Return the task that the target suggests, with a note; a loss of numbers decides theirs."""
-    name, of_loss = options.target, task_of_loss(getattr(options, "loss", None))
-    if of_loss == "regression" and not is_text(values):
-        return of_loss
-    if is_text(values):
-        notes.append(f"took the target {name} for {values.nunique()} classes")
-        return "classification"
-    task = infer_task(values.to_numpy(dtype=float))
-    if task == "classification":
-        kind, text, other = f"{values.nunique()} classes", "if it is a number", "regression"
-    else:
-        kind, text, other = "a number", "if its values are classes", "classification"
-    hint = Hint(f"{text}, use {{}}", {"task": other})
-    notes.append(Message(f"took the target {name} for {kind}", hint))
-    return task
-
-
-def _target_values(values, name, task):
-    """Return the target as an array; a target that the task cannot use is refused."""
-    n_distinct = values.nunique()
-    if n_distinct < 2:
-        raise TableError(f"The target {name} has one value only ({values.iloc[0]}).")
-    if task == "regression":
-        if is_text(values):
-            raise TableError(f"The target {name} holds texts, which is no number to predict.")
-        numbers = values.to_numpy(dtype=float)
-        if not np.isfinite(numbers).all():
-            raise TableError(f"The target {name} has infinite values.")
-        return numbers
-    if n_distinct > len(values) / 2:
-        hints = [Hint("name another column if it is an identifier")]
-        if not is_text(values):
-            hints.insert(0, Hint("use {} if it is a number", {"task": "regression"}))
-        raise TableError(
-            f"The target {name} has {n_distinct} different values in {len(values)} rows, too many "
-            "classes.",
-            *hints,
-        )
-    return values.astype(str).to_numpy(dtype=str) if is_text(values) else values.to_numpy()
-
-
-def _times_and_events(values, events, options, notes):
-    """Return times and events as the target of a survival model, with a note on how many."""
-    for name, column in ((options.target, values), (options.event, events)):
-        if is_text(column):
-            raise TableError(
-                f"The column {name} holds texts: a time is a number, and an event is 1 where it "
-                "was observed and 0 where the row is censored."
-            )
-    try:
-        target = survival_columns(np.column_stack([values, events]).astype(float))
-        check_survival(target, np.ones(len(target)))
-    except ValueError as error:
-        raise TableError(str(error)) from None
-    n_events = int(target[:, 1].sum())
-    notes.append(
-        f"took {options.target} for the time until {options.event}, which was observed in "
-        f"{n_events} of {len(target)} rows"
-    )
-    return target

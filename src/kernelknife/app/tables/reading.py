@@ -18,6 +18,7 @@ from kernelknife.app.tables.workbook import sheet_as_text, to_workbook
 
 __all__ = [
     "check_format",
+    "is_formula",
     "read_table",
     "table_bytes",
 ]
@@ -31,6 +32,7 @@ UNREAD = {
     ".h5": "an HDF5 file", ".h5ad": "an HDF5 file", ".db": "a database", ".sqlite": "a database",
     ".npy": "an array of NumPy", ".npz": "an archive of NumPy", ".html": "a page", ".pdf": "a PDF",
 }  # fmt: skip
+FORMULA_MARKS = ("=", "+", "-", "@", "\t", "\r")  # with which a spreadsheet's formulas begin
 ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)  # of a file elsewhere
 # How pandas and Dask name the column in which they save an index without a name.
 SAVED_INDEX = re.compile(r"__index_level_\d+__|__null_dask_index__")
@@ -254,14 +256,19 @@ def check_format(path) -> None:
         import_optional(*NEEDED[ending], f"Writing {ending}")
 
 
-def table_bytes(frame, path) -> bytes:
+def table_bytes(frame, path, exact=()) -> bytes:
     """Return a data frame as CSV, as Parquet (.parquet) or as an Excel workbook (.xlsx).
+
+    A text that a spreadsheet would run as a formula is harmless: a workbook holds it as a text, and
+    in CSV an apostrophe stands before it, as a spreadsheet itself would show it.
 
     Parameters
     ----------
     frame : DataFrame
     path : path
         The file that is going to be written; its ending names the format, and all others are CSV.
+    exact : sequence of str, default=()
+        Columns whose texts come back character for character, such as identifiers, in CSV as well.
     """
     ending = Path(path).suffix.lower()
     if ending == ".xlsx":
@@ -270,4 +277,30 @@ def table_bytes(frame, path) -> bytes:
         buffer = io.BytesIO()
         frame.to_parquet(buffer, index=False)
         return buffer.getvalue()
-    return frame.to_csv(index=False, sep="\t" if ending in (".tsv", ".tab") else ",").encode()
+    texts = [name for name in frame.columns if name not in exact and is_text(frame[name])]
+    harmless = frame.assign(**{name: frame[name].map(_harmless) for name in texts})
+    names = [name if name in exact else _harmless(name) for name in frame.columns]
+    separator = "\t" if ending in (".tsv", ".tab") else ","
+    return harmless.to_csv(index=False, header=names, sep=separator).encode()
+
+
+def _harmless(value):
+    """Return a text with an apostrophe before what a spreadsheet would run, others as they are."""
+    return f"'{value}" if is_formula(value) else value
+
+
+def is_formula(value) -> bool:
+    """Return whether a spreadsheet would run a value as a formula when it opens a text file.
+
+    Parameters
+    ----------
+    value : object
+        Numbers, and texts that are numbers, are none.
+    """
+    if not isinstance(value, str) or not value.startswith(FORMULA_MARKS):
+        return False
+    try:
+        float(value)
+    except ValueError:
+        return True
+    return False

@@ -10,7 +10,8 @@ from kernelknife.app.options import ColumnOptions, ExploreOptions, RelateOptions
 from kernelknife.app.tables.columns import TableError, is_text, listing
 from kernelknife.app.tables.dates import has_dates
 from kernelknife.app.tables.encoding import TableEncoder
-from kernelknife.app.tables.making import as_pandas, check_column, group_labels, make_features
+from kernelknife.app.tables.making import as_pandas, group_labels, make_features
+from kernelknife.app.tables.requests import check_column, without_commas
 
 __all__ = ["Features", "PairedFeatures", "read_features", "read_pair"]
 
@@ -79,7 +80,7 @@ def read_features(frame: Any, options: ExploreOptions) -> Features:
             f"Only one column is left to explore ({features.columns[0]}), which has no other to "
             "share a component with."
         )
-    encoder = TableEncoder(impute=options.impute)
+    encoder = _encoder(features, options)
     X = encoder.fit_transform(features)
     groups = None if options.group is None else group_labels(named, options.group)[rows]
     color = None if options.color is None else named[options.color].to_numpy()[rows]
@@ -102,7 +103,7 @@ def read_pair(left: Any, right: Any, options: RelateOptions) -> PairedFeatures:
     kept = np.intersect1d(first_rows, second_rows)
     _check_rows(len(kept))
     shared = _shared_columns(first, second)
-    encoders = TableEncoder(impute=options.impute), TableEncoder(impute=options.impute)
+    encoders = _encoder(first, options), _encoder(second, options)
     return PairedFeatures(
         encoders,
         (
@@ -112,6 +113,12 @@ def read_pair(left: Any, right: Any, options: RelateOptions) -> PairedFeatures:
         None if groups is None else groups[kept],
         tuple(dict.fromkeys([*notes, *shared, *about_first, *about_second])),
     )
+
+
+def _encoder(features: Any, options: ColumnOptions) -> TableEncoder:
+    """Return an encoder that takes the logarithms which were asked for."""
+    logs = without_commas(options.log, features.columns)
+    return TableEncoder(options.impute, tuple(name for name in logs if name in features.columns))
 
 
 def _aligned(left: Any, right: Any, on: str | None) -> tuple[Any, Any, tuple[str, ...]]:
@@ -158,9 +165,11 @@ def _aligned(left: Any, right: Any, on: str | None) -> tuple[Any, Any, tuple[str
 
 def _read_both(frames: tuple[Any, Any], options: RelateOptions) -> list[tuple[Any, Any, Any]]:
     """Return the features of both tables, their rows, and the notes on them."""
-    wanted = (*options.drop, *options.ids)
-    for name in (*wanted, *options.levels):
-        check_column(name, [*frames[0].columns, *frames[1].columns])
+    both = [*frames[0].columns, *frames[1].columns]
+    wanted = without_commas((*options.drop, *options.ids), both)
+    levels, logs = (without_commas(names, both, wanted) for names in (options.levels, options.log))
+    for name in (*wanted, *levels, *logs):
+        check_column(name, both)
     left_out = [tuple(name for name in wanted if name in frame.columns) for frame in frames]
     dated = [
         has_dates(frame.drop(columns=list(mine)))
@@ -170,8 +179,10 @@ def _read_both(frames: tuple[Any, Any], options: RelateOptions) -> list[tuple[An
     for frame, mine, has in zip(frames, left_out, dated, strict=True):
         # One table alone may have dates; where neither has, that is refused.
         dates = options.dates if has or not any(dated) else ()
-        levels = tuple(name for name in options.levels if name in frame.columns)
-        own = replace(options, drop=mine, ids=(), dates=dates, levels=levels)
+        levels_here, logs_here = (
+            tuple(name for name in names if name in frame.columns) for names in (levels, logs)
+        )
+        own = replace(options, drop=mine, ids=(), dates=dates, levels=levels_here, log=logs_here)
         parts.append(make_features(frame, own))
     return parts
 

@@ -125,7 +125,7 @@ def to_workbook(frame) -> bytes:
             f"{len(frame)} and {frame.shape[1]}: write CSV or Parquet instead."
         )
     book = openpyxl.Workbook(write_only=True)
-    page = book.create_sheet("predictions")
+    page = book.create_sheet("table")
     gaps = frame.isna().to_numpy()
     rows: list[list] = [list(map(str, frame.columns))]
     for values, missing in zip(frame.itertuples(index=False, name=None), gaps, strict=True):
