@@ -289,3 +289,27 @@ def test_standard_errors_have_the_unit_of_the_target(unit, data):
     plain, scaled = (KnifeRegressorCV(**options).fit(X, y * u).cv_results_ for u in (1.0, unit))
     for name in ("mean_test_score", "standard_error", "std_test_score"):
         assert_allclose(scaled[name], plain[name] * unit**2, rtol=1e-9)
+
+
+@pytest.mark.parametrize("kernel", ["additive", "anova"])
+def test_rare_values_of_a_long_table_are_not_lost_by_sampling(kernel, rng):
+    """2,000 rows that the functions of a column are made from may show six of its values."""
+    X = rng.normal(size=(12_000, 3))
+    rare = rng.random(12_000) < 0.003
+    X[:, 0] = np.where(rare, 1.0 + np.abs(rng.normal(size=12_000)), 0.0)
+    y = 10.0 * X[:, 0] + 0.3 * X[:, 1] + 0.1 * rng.normal(size=12_000)
+    model = KnifeRegressor(kernel, alpha=0.1, sparsity=5.0, n_centers=60, random_state=0).fit(X, y)
+    assert model.weights_[0] > 0
+    assert model.score(X, y) > 0.9
+
+
+def test_a_number_between_two_known_ones_is_predicted_between_them(rng):
+    """A dose of 20.01 was none of the five known ones, and counted as the average."""
+    dose = rng.choice([0.0, 5.0, 10.0, 20.0, 40.0], 200)
+    X = np.c_[dose, rng.normal(size=(200, 2))]
+    model = KnifeRegressor("additive", alpha=0.1).fit(X, 10.0 * np.sqrt(dose))
+    at, near, between, end = model.predict(np.c_[[20.0, 20.01, 30.0, 40.0], np.zeros((4, 2))])
+    assert abs(near - at) < 0.1
+    assert at + 5.0 < between < end - 5.0
+    beyond = model.predict(np.c_[[60.0], np.zeros((1, 2))])
+    assert_allclose(beyond, end)

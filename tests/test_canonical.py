@@ -220,6 +220,23 @@ def test_a_second_pair_is_not_the_first_one_again(seed):
     assert (model.y_weights_[:, 0] > 0).tolist() == [True, False]
 
 
+@pytest.mark.parametrize("kernel", ["additive", "linear"])
+def test_small_weights_of_a_convex_kernel_leave_a_column_to_the_second_pair(kernel):
+    """The first pair gives hundredths to columns of noise; taken for its own, they hid the second.
+
+    Where nothing but functions was taken out, the second pair was missed in 4 of 6 draws (additive)
+    and 2 of 6 (linear).
+    """
+    rng = np.random.default_rng(1)
+    X, Y = rng.normal(size=(150, 5)), rng.normal(size=(150, 4))
+    Y[:, 0] = (X[:, 0] if kernel == "linear" else X[:, 0] ** 2) + 0.3 * rng.normal(size=150)
+    Y[:, 2] = X[:, 3] + 0.2 * rng.normal(size=150)
+    model = KnifeCCA(2, kernel=kernel, n_permutations=99, random_state=0).fit(X, Y)
+    assert model.x_weights_.argmax(axis=1).tolist() == [3, 0]
+    assert model.y_weights_.argmax(axis=1).tolist() == [2, 0]
+    assert (model.p_values_ <= 0.05).all()
+
+
 def test_a_table_of_one_column_keeps_it_in_every_pair(rng):
     X, y = rng.normal(size=(80, 3)), 0.3 * rng.normal(size=80)
     y += X[:, 1]

@@ -68,8 +68,8 @@ class KnifeCCA(
     ----------
     n_components : int, default=1
         Number of pairs of scores, each with weights of its own. Later pairs are searched for among
-        the columns that earlier ones do not have, in what smooth functions of theirs leave. A table
-        without further columns keeps all of them.
+        the columns that do not carry an earlier one, by at least a tenth of the largest weight, and
+        in what smooth functions of its columns leave. A table without further columns keeps all.
     kernel : str, Kernel or pair of them, default="rbf"
         See :class:`KnifeRegressor`; a pair has one for each table.
     alpha : float or pair of float, default=1.0
