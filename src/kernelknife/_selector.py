@@ -1,6 +1,6 @@
 """What stability selection and knockoffs share: how a table is opened, and the selected columns."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 from kernelknife._base import check_arrays, choose_columns, with_column_numbers
 from kernelknife._engine import FitSpec, prepare_arrays
 from kernelknife._engine.data import TrainingData, refuse_lazy_rows
+from kernelknife._engine.data.grouping import column_names
+from kernelknife._engine.data.targets import stack_offset
 from kernelknife._engine.policy import fit_centers, infer_task
-from kernelknife._utils.messages import warn
+from kernelknife._offsets import known_scores
+from kernelknife._utils.messages import import_optional, warn
 from kernelknife._utils.versions import CallbackSupportMixin
 from kernelknife.survival import ESTIMATORS
 
@@ -20,6 +23,9 @@ __all__ = [
     "ErrorRateSelector",
     "Table",
 ]
+
+
+SHARES = ("selection_probabilities_", "selection_frequency_")
 
 
 @dataclass(frozen=True)
@@ -58,6 +64,12 @@ class Table:
         """Numbers of the columns that are adjusted for, constant ones not counted."""
         adjusted = self.data.adjusted
         return np.zeros(0, dtype=int) if adjusted is None else adjusted.index
+
+    def with_exposure(self, exposure: Any) -> "Table":
+        """Return the table with what its counts are proportional to."""
+        known = known_scores(None, exposure, self.X, self.spec.loss)
+        y, spec = stack_offset(self.y, known), replace(self.spec, offset=True)
+        return Table(spec, self.X, y, prepare_arrays(spec, self.X, y, names=self.data.rows.names))
 
     def name(self, j: int) -> str:
         """Return the name of a column for messages."""
@@ -138,6 +150,24 @@ class ErrorRateSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self, "support_")
         return self.support_
+
+    def to_frame(self) -> Any:
+        """Return a pandas data frame: one row per column, whether it is kept and how surely.
+
+        Returns
+        -------
+        DataFrame
+            The share of the half-samples or of the draws that select the column, and its q-value,
+            the smallest first.
+        """
+        check_is_fitted(self, "support_")
+        pandas = import_optional("pandas", "pandas", f"{type(self).__name__}.to_frame")
+        names = column_names(getattr(self, "feature_names_in_", None), self.n_features_in_)
+        (share,) = (one for one in SHARES if hasattr(self, one))
+        facts = {one.rstrip("_"): getattr(self, one) for one in (share, "q_values_")}
+        frame = pandas.DataFrame({"feature": names, "selected": self.support_, **facts})
+        order = np.lexsort((-getattr(self, share), self.q_values_))
+        return frame.iloc[order].reset_index(drop=True)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -168,7 +168,7 @@ class KnifeStability(ErrorRateSelector):
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, groups: Any = None, exposure: Any = None) -> Self:
         """Follow a path on every half-sample and count the votes.
 
         Parameters
@@ -180,6 +180,8 @@ class KnifeStability(ErrorRateSelector):
             :class:`KnifeSurvival`: both get half of the events.
         groups : array-like of shape (n_samples,), default=None
             Rows of one group, such as the samples of one patient, stay in one half-sample.
+        exposure : array-like of shape (n_samples,), default=None
+            Of counts: see :meth:`KnifeRegressor.fit`.
 
         Returns
         -------
@@ -190,6 +192,8 @@ class KnifeStability(ErrorRateSelector):
         table = self._open(
             X, y, "Stability selection", kernel="rbf", tol=PATH_TOL, rows_per_fit=0.5
         )
+        if exposure is not None:
+            table = table.with_exposure(exposure)
         units = self._find_units(table)
         votes, threshold = choose_votes(
             int(units.max()) + 1,

@@ -10,7 +10,12 @@ from sklearn.base import clone
 from kernelknife._utils.versions import versions
 from kernelknife.app.half_samples import column_frequencies, column_tiers
 from kernelknife.app.options import ExploreOptions, RelateOptions, printed
-from kernelknife.app.selection.record import as_plain, describe_colors, describe_path
+from kernelknife.app.selection.record import (
+    as_plain,
+    describe_colors,
+    describe_path,
+    frame_of,
+)
 from kernelknife.app.tables import TableEncoder
 from kernelknife.app.tables.unlabeled import read_features, read_pair
 from kernelknife.canonical import KnifeCCA
@@ -42,6 +47,38 @@ class UnlabeledResult:
     versions: dict[str, str] = field(default_factory=versions)
     seconds: float
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the answer as plain data."""
+        raise NotImplementedError
+
+    def to_frame(self, table: str = "columns") -> Any:
+        """Return one of the tables of the answer as a pandas data frame.
+
+        Parameters
+        ----------
+        table : str, default="columns"
+            "columns" are the columns with weights, shares of the half-samples and tiers; see the
+            key "tables" of ``to_json`` for others.
+
+        Returns
+        -------
+        DataFrame
+            The same numbers as in the report.
+        """
+        return frame_of(self.to_json()["tables"], table)
+
+    def figures(self) -> dict[str, Any]:
+        """Return the figures of the report by their names, drawn by matplotlib.
+
+        Returns
+        -------
+        dict of Figure
+            ``savefig`` writes one to a file.
+        """
+        from kernelknife.app.report import draw_figures
+
+        return draw_figures(self.to_json())
+
     def _common_json(self, kind: str) -> dict[str, Any]:
         """Return what the plain data of both kinds of results have in common."""
         return {
@@ -72,6 +109,8 @@ class Exploration(UnlabeledResult):
         Share of random half-samples of the rows in which a column has a weight.
     color : ndarray or None
         Value of the column that a picture is colored by, for every row.
+    identifiers : DataFrame
+        The columns of ``ids``, of the rows with scores.
     notes : tuple of str
         What was guessed or left out, for the user to read.
     settings, versions : ExploreOptions, dict
@@ -97,6 +136,7 @@ class Exploration(UnlabeledResult):
     weights: dict[str, float]
     frequencies: dict[str, float] = field(repr=False)
     color: np.ndarray | None = field(repr=False)
+    identifiers: Any = field(repr=False)
 
     @property
     def selected(self) -> list[str]:
@@ -372,6 +412,7 @@ def explore_table(
         weights=_ranked(encoder, model.weights_),
         frequencies=_ranked(encoder, frequencies),
         color=read.color,
+        identifiers=read.identifiers,
         notes=read.notes,
         settings=options,
         seconds=time.perf_counter() - begin,

@@ -56,8 +56,7 @@ t.csv -t visits --exposure gap --loss poisson REST | The exposure gap is missing
 t.csv -t visits --exposure empty --loss poisson REST | The exposure empty is missing in 60 rows.
 t.csv -t visits --exposure years --loss poisson --adjust-for years REST | 'years' is the exposure;
 t.csv -t visits --exposure years --loss poisson --drop years,id,date,text,when | 'years' is the
-t.csv -t visits --exposure years --loss poisson --stability REST | Half-samples and knockoffs do
-t.csv -t visits --exposure years --loss poisson --fdr 0.1 REST | Half-samples and knockoffs do not
+t.csv -t visits --exposure years --loss poisson --fdr 0.1 REST | Knockoffs do not know exposures.
 t.csv -t visits --exposure years --event few | An exposure is that of a number, and times with an
 t.csv -t sex --exposure years --loss poisson REST | The loss poisson is for a number, and the
 t.csv -t dose --loss poisson REST | The target dose is negative in
@@ -183,6 +182,7 @@ t.csv -t zero --loss tweedie REST
 t.csv -t neg --loss squared REST
 t.csv -t sex --loss logistic REST
 t.csv -t years --event few REST
+t.csv -t visits --exposure years --loss poisson --stability REST
 t.csv -t dose --log g* REST
 t.csv -t dose --log g0,g1 --log g2 REST
 t.csv -t dose --drop zero REST

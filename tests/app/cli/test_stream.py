@@ -110,7 +110,7 @@ def test_a_large_file_is_read_in_blocks_by_itself(call, folder, monkeypatch):
     [
         (["--stability"], "--stability cannot be used with that"),
         (["--kernel", "rbf"], "--kernel cannot be used with that"),
-        (["--report", "r.html"], "--report, --save and --table cannot be used"),
+        (["--report", "r.html"], "--report, --save, --table and --figures cannot"),
         (["--target", "z"], "has no column 'z', the target"),
         (["--target", "kind"], "'kind' has 3 different values"),
     ],

@@ -1,17 +1,24 @@
 """``kernelknife explore`` and ``relate``: tables without a target, on their own and in pairs."""
 
+from pandas import concat
+
 from kernelknife._utils.files import write_file
 from kernelknife._utils.messages import number
+from kernelknife.app.cli._predict import spreadsheet_notes
 from kernelknife.app.cli.console import (
     Failure,
     busy,
     check_ending,
+    check_folder,
     check_outputs,
+    each_name,
     out,
     print_json,
     print_note,
     print_places,
     print_table,
+    write_figures,
+    write_table,
     writing,
 )
 from kernelknife.app.exploration import explore_table, relate_tables
@@ -24,38 +31,45 @@ __all__ = [
 ]
 
 
-def explore(data, options, reading, *, report, scores, json):
+def explore(data, options, reading, *, report, scores, table, figures, json):
     """Explore a table, print the columns and write the files that were asked for.
 
     Parameters
     ----------
     data : str
         The table.
-    report, scores : path or None
-        Where to write the report, and the scores of the rows as a table.
+    report, scores, table, figures : path or None
+        Where to write the report, the scores of the rows, the columns, and the figures.
     json : bool
         Whether to print JSON instead of a table.
     """
-    check_outputs(report, scores, inputs=[data])
+    check_outputs(report, scores, table, inputs=[data])
     check_ending(report, "report")
+    check_ending(scores, "table")
+    check_ending(table, "table")
+    check_folder(figures)
     texts = () if options.group is None else (options.group,)
-    frame = read_table(data, **vars(reading), texts=texts, keys=options.ids)
+    frame = read_table(data, **vars(reading), texts=texts, keys=each_name(options.ids))
     with busy("looking for components"):
         found = explore_table(frame, **vars(options))
     if report is not None:
         with writing(report):
             write_file(report, build_exploration(found, str(data), command=True))
     if scores is not None:
-        # One row per row of the table that was used, one column per component.
-        lines = [",".join(f"component_{i + 1}" for i in range(found.scores.shape[1]))]
-        lines += [",".join(repr(float(value)) for value in row) for row in found.scores]
-        with writing(scores):
-            write_file(scores, "\n".join(lines) + "\n")
+        # One row per row of the table that was used, its identifiers before its scores.
+        rows, ids = found.to_frame("scores"), list(found.identifiers.columns)
+        rows = concat([found.identifiers, rows.drop(columns=ids, errors="ignore")], axis=1)
+        for note in spreadsheet_notes(rows[ids], scores):
+            print_note(note)
+        write_table(scores, rows, exact=ids)
+    if table is not None:
+        write_table(table, found.to_frame())
+    write_figures(figures, found)
     if json:
         print_json(found.to_json())
     else:
         _print_columns(found)
-    print_places(Report=report, Scores=scores)
+    print_places(Report=report, Scores=scores, Table=table, Figures=figures)
 
 
 def _print_columns(found):
@@ -94,15 +108,15 @@ def _print_weights(tables):
     print_table([*first, "column", "weight", *sure], rows, numeric=(len(first) + 1,))
 
 
-def relate(left, right, options, reading, *, report, json):
+def relate(left, right, options, reading, *, report, table, figures, json):
     """Relate two tables, print the columns and write the report if it was asked for.
 
     Parameters
     ----------
     left, right : str
         The tables.
-    report : path or None
-        Where to write the report.
+    report, table, figures : path or None
+        Where to write the report, the columns, and the figures.
     json : bool
         Whether to print JSON instead of tables.
 
@@ -113,8 +127,10 @@ def relate(left, right, options, reading, *, report, json):
     """
     if left == right == "-":
         raise Failure("Only one of both tables can come from standard input.")
-    check_outputs(report, inputs=[left, right])
+    check_outputs(report, table, inputs=[left, right])
     check_ending(report, "report")
+    check_ending(table, "table")
+    check_folder(figures)
     texts = [name for name in (options.on, options.group) if name is not None]
     frames = [read_table(data, **vars(reading), texts=texts) for data in (left, right)]
     with busy("relating the tables"):
@@ -122,11 +138,14 @@ def relate(left, right, options, reading, *, report, json):
     if report is not None:
         with writing(report):
             write_file(report, build_relation(found, (str(left), str(right)), command=True))
+    if table is not None:
+        write_table(table, found.to_frame())
+    write_figures(figures, found)
     if json:
         print_json(found.to_json())
     else:
         _print_pairs(found, (str(left), str(right)))
-    print_places(Report=report)
+    print_places(Report=report, Table=table, Figures=figures)
     return 0 if found.sure else 1
 
 

@@ -11,13 +11,16 @@ from kernelknife.app.cli.console import (
     Failure,
     as_line,
     check_ending,
+    check_folder,
     check_outputs,
+    each_name,
     out,
     print_json,
     print_note,
     print_places,
     print_table,
     warned,
+    write_figures,
     write_table,
     writing,
 )
@@ -38,15 +41,15 @@ MOST_INFORMATIVE = 20  # rows of a table in a terminal
 MOST_CLASSES = 8  # more do not fit side by side on a terminal
 
 
-def select(data, options, reading, *, report, save, table, json, cluster):
+def select(data, options, reading, *, report, save, table, figures, json, cluster):
     """Select columns, print them and write the files that were asked for.
 
     Parameters
     ----------
     data : str
         The table.
-    report, save, table : path or None
-        Where to write the report, the model and the table of columns.
+    report, save, table, figures : path or None
+        Where to write the report, the model, the table of columns, and all figures.
     json : bool
         Whether to print JSON instead of tables.
     cluster : str or None
@@ -61,12 +64,13 @@ def select(data, options, reading, *, report, save, table, json, cluster):
     check_ending(report, "report")
     check_ending(save, "model")
     check_ending(table, "table")
+    check_folder(figures)
     with _on_cluster(cluster):
         frame = read_table(
             data,
             **vars(reading),
             texts=() if options.group is None else (options.group,),
-            keys=_each(options.ids),
+            keys=each_name(options.ids),
             codes=() if options.task == "regression" else (options.target,),
         )
         selection = _run_selection(frame, options)
@@ -78,17 +82,13 @@ def select(data, options, reading, *, report, save, table, json, cluster):
             save_model(save, selection)
     if table is not None:
         write_table(table, selection.to_frame())
+    write_figures(figures, selection)
     if json:
         print_json(selection.to_json(), indent=2)
     else:
         print_selection(selection)
-    print_places(Report=report, Model=save, Table=table)
+    print_places(Report=report, Model=save, Table=table, Figures=figures)
     return 0 if selection.verdict.finding else 1
-
-
-def _each(names):
-    """Return names with those that commas separate, one of which may hold a comma itself."""
-    return [*names, *(part.strip() for name in names for part in name.split(","))]
 
 
 def _run_selection(frame, options):

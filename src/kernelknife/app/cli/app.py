@@ -3,7 +3,7 @@
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -36,6 +36,10 @@ Data = Annotated[
     str, typer.Argument(help="CSV, TSV (also gzip), Excel, Parquet, Feather; - for stdin.")
 ]
 Report = Annotated[Path | None, typer.Option(help="Write a report, one HTML file.")]
+Table = Annotated[Path | None, typer.Option(help="Write the columns as CSV, .xlsx or .parquet.")]
+Figures = Annotated[
+    Path | None, typer.Option(help="Folder for all figures, each as PDF, SVG and PNG.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
@@ -99,9 +103,8 @@ def select(
     ] = None,
     report: Report = None,
     save: Annotated[Path | None, typer.Option(help="Write the model, for predict.")] = None,
-    table: Annotated[
-        Path | None, typer.Option(help="Write the columns as CSV, .xlsx or .parquet.")
-    ] = None,
+    table: Table = None,
+    figures: Figures = None,
     sql: Annotated[
         Path | None, typer.Option(help="Of many rows: write the model as an expression of SQL.")
     ] = None,
@@ -127,16 +130,16 @@ def select(
     """
     from kernelknife.app.cli import _select, _stream
 
+    files = {"report": report, "save": save, "table": table, "figures": figures}
     if save_config is not None:
         check_outputs(save_config, inputs=[data])
-        outputs: dict[str, Any] = {"data": data, "cluster": cluster, "report": report, "save": save}
-        outputs |= {"table": table, "sql": sql, "checkpoint": checkpoint, "json": json}
-        write_config(save_config, outputs, options, reading)
+        others = {"data": data, "cluster": cluster, "sql": sql, "checkpoint": checkpoint}
+        write_config(save_config, {**others, **files, "json": json}, options, reading)
     if cluster is None and _stream.is_streamed(data):
-        if report is not None or save is not None or table is not None:
+        if any(one is not None for one in files.values()):
             raise Failure(
-                f"{data} is read in blocks, and --report, --save and --table cannot be used with "
-                "that: use --json and --sql."
+                f"{data} is read in blocks, and --report, --save, --table and --figures cannot be "
+                "used with that: use --json and --sql."
             )
         raise typer.Exit(
             _stream.select(data, options, reading, sql=sql, checkpoint=checkpoint, json=json)
@@ -146,9 +149,7 @@ def select(
     if options.n_jobs is None:
         # A quick search is over before other processes have imported what they need.
         options = replace(options, n_jobs=1 if options.quick else -1)
-    code = _select.select(
-        data, options, reading, report=report, save=save, table=table, json=json, cluster=cluster
-    )
+    code = _select.select(data, options, reading, **files, json=json, cluster=cluster)
     raise typer.Exit(code)
 
 
@@ -190,13 +191,18 @@ def explore(
     options: ExploreOptions,
     reading: ReadOptions,
     report: Report = None,
-    scores: Annotated[Path | None, typer.Option(help="Write the rows' scores as CSV.")] = None,
+    scores: Annotated[
+        Path | None, typer.Option(help="Write the rows' scores as CSV, .xlsx or .parquet.")
+    ] = None,
+    table: Table = None,
+    figures: Figures = None,
     json: Json = False,
 ):
     """Find which columns of a table share components with each other, without a target."""
     from kernelknife.app.cli import _explore
 
-    _explore.explore(data, options, reading, report=report, scores=scores, json=json)
+    outputs = {"report": report, "scores": scores, "table": table, "figures": figures}
+    _explore.explore(data, options, reading, **outputs, json=json)
 
 
 @app.command(cls=PanelCommand)
@@ -207,6 +213,8 @@ def relate(
     options: RelateOptions,
     reading: ReadOptions,
     report: Report = None,
+    table: Table = None,
+    figures: Figures = None,
     json: Json = False,
 ):
     """Find which columns of two tables go together.
@@ -215,7 +223,8 @@ def relate(
     """
     from kernelknife.app.cli import _explore
 
-    raise typer.Exit(_explore.relate(left, right, options, reading, report=report, json=json))
+    outputs = {"report": report, "table": table, "figures": figures}
+    raise typer.Exit(_explore.relate(left, right, options, reading, **outputs, json=json))
 
 
 @app.command(cls=PanelCommand)

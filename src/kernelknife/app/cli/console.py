@@ -25,7 +25,9 @@ __all__ = [
     "as_line",
     "busy",
     "check_ending",
+    "check_folder",
     "check_outputs",
+    "each_name",
     "errors",
     "out",
     "print_json",
@@ -33,6 +35,7 @@ __all__ = [
     "print_places",
     "print_table",
     "warned",
+    "write_figures",
     "write_table",
     "writing",
 ]
@@ -213,6 +216,46 @@ def write_table(path, frame, exact=()):
     content = table_bytes(frame, path, exact)
     with writing(path):
         write_file(path, content)
+
+
+def each_name(names):
+    """Return names with those that commas separate, one of which may hold a comma itself."""
+    return [*names, *(part.strip() for name in names for part in name.split(","))]
+
+
+def write_figures(folder, found):
+    """Write every figure of an answer as PDF, SVG and PNG.
+
+    Parameters
+    ----------
+    folder : path or None
+        It is made where it is not there. None writes nothing.
+    found : Selection, Exploration or Relation
+    """
+    if folder is None:
+        return
+    from kernelknife.inspection.displays import save_figure  # help is printed without it
+
+    with writing(folder):
+        os.makedirs(folder, exist_ok=True)
+        for name, figure in found.figures().items():
+            for ending in ("pdf", "svg", "png"):
+                save_figure(figure, os.path.join(folder, f"{name}.{ending}"))
+
+
+def check_folder(folder):
+    """Raise where figures could not be written to a folder.
+
+    Parameters
+    ----------
+    folder : path or None
+    """
+    if folder is not None and os.path.exists(folder) and not os.path.isdir(folder):
+        raise Failure(f"{folder} is a file: name a folder for the figures.")
+    if folder is not None:
+        from kernelknife._utils.messages import import_optional
+
+        import_optional("matplotlib", "kernelknife[cli]", "Drawing")
 
 
 def print_places(**paths):

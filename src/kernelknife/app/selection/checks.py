@@ -109,10 +109,10 @@ def _check_kind(options):
             Hint("use {}", {"loss": "poisson"}),
             Hint("leave out the exposure"),
         )
-    if options.exposure is not None and (options.stability or options.fdr is not None):
+    if options.exposure is not None and options.fdr is not None:
         raise TableError(
-            "Half-samples and knockoffs do not know exposures.",
-            Hint("ask for no error rate"),
+            "Knockoffs do not know exposures.",
+            Hint("use {} instead", {"stability": True}),
             Hint("leave out the exposure"),
         )
 

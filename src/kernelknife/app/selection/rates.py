@@ -190,6 +190,7 @@ def find_rates(
     groups: np.ndarray | None,
     options: SelectOptions,
     callbacks: Any = (),
+    exposure: np.ndarray | None = None,
 ) -> ErrorRate | None:
     """Return the rate that was asked for, None if none was.
 
@@ -203,16 +204,19 @@ def find_rates(
     options : SelectOptions
     callbacks : sequence
         Callbacks of scikit-learn.
+    exposure : ndarray, default=None
+        What counts are proportional to.
     """
     with warnings.catch_warnings():
         # The table has been checked, and its notes name what is wrong with it.
         warnings.simplefilter("ignore")
         if options.stability:
-            return _stability(model, encoder, X, y, groups, options, callbacks)
+            known = {} if exposure is None else {"exposure": exposure}
+            return _stability(model, encoder, X, y, {"groups": groups, **known}, options, callbacks)
         return None if options.fdr is None else _knockoffs(model, encoder, X, y, options, callbacks)
 
 
-def _stability(model, encoder, X, y, groups, options, callbacks):
+def _stability(model, encoder, X, y, known, options, callbacks):
     """Return the columns that enough half-samples select."""
     selector = KnifeStability(
         clone(model).set_params(tol=PATH_TOL),
@@ -221,7 +225,7 @@ def _stability(model, encoder, X, y, groups, options, callbacks):
         n_jobs=options.n_jobs,
         random_state=options.random_state,
     )
-    _with_callbacks(selector, callbacks).fit(X, y, groups=groups)
+    _with_callbacks(selector, callbacks).fit(X, y, **known)
     note = (
         "Stability selection keeps no column: none is selected in "
         f"{100 * selector.threshold_:.0f} % of the half-samples."

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from kernelknife._engine.policy import DEFAULT_LOSSES, infer_task
-from kernelknife._utils.messages import number
+from kernelknife._utils.messages import import_optional, number
 from kernelknife.app.messages import in_python, spelled
 from kernelknife.app.selection.comparison import to_errors
 from kernelknife.app.selection.effects import order_of
@@ -27,6 +27,7 @@ __all__ = [
     "describe",
     "describe_colors",
     "describe_path",
+    "frame_of",
     "tables_of",
 ]
 
@@ -156,9 +157,10 @@ def _loss_name(loss, task):
 def _table_weights(selection):
     """Return the weights of the table's columns at every point of the path.
 
-    The columns that a text column becomes share one weight, so the first of them stands for all.
+    What a text column becomes shares one weight, as the columns of a group do: the first stands for
+    all.
     """
-    return selection.search.path_.weights[:, selection.encoder.first_columns]
+    return selection.search.path_.weights[:, list(selection.encoder.first_of_units.values())]
 
 
 def _fold_errors(selection):
@@ -239,12 +241,12 @@ def describe_colors(values) -> dict[str, Any] | None:
 
 def _path(selection):
     """Return the path of the selected kernel."""
-    search, encoder = selection.search, selection.encoder
+    search, units = selection.search, selection.encoder.first_of_units
     return describe_path(
-        encoder.columns_,
+        list(units),
         search.path_.sparsities,
         _table_weights(selection),
-        search.path_.ranking[encoder.first_columns],
+        search.path_.ranking[list(units.values())],
         _chosen_point(selection),
         _fold_errors(selection)[0],
     )
@@ -457,6 +459,20 @@ def tables_of(record: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
     return {name: rows for name, rows in tables.items() if rows}
 
 
+def frame_of(tables: Mapping[str, list], name: str) -> Any:
+    """Return one of several tables as a data frame of pandas.
+
+    Parameters
+    ----------
+    tables : dict of list of dict
+    name : str
+    """
+    if name not in tables:
+        raise ValueError(f"There is no table {name!r}: there are {', '.join(map(repr, tables))}.")
+    pandas = import_optional("pandas", "kernelknife[cli]", "to_frame")
+    return pandas.DataFrame(tables[name])
+
+
 def _curve_rows(curves):
     """Return one row per point of the errors over the folds."""
     keys = ("sparsity", "error", "standard_error")
@@ -481,7 +497,10 @@ def _row_of(record, feature):
     """Return what is known of one column as a flat row."""
     name, rate = feature["name"], record["error_rate"]
     known = record["information"].get(name, {})
-    row = {"column": name, "selected": feature["weight"] > 0, "tier": feature["tier"]}
+    row = {"column": name}
+    if record["groups"]:
+        row["columns"] = ", ".join(feature["columns"])
+    row |= {"selected": feature["weight"] > 0, "tier": feature["tier"]}
     row |= {key: feature[key] for key in ("weight", "frequency", "rank", "gaps")}
     row |= {key: known[key] for key in ("p_value", "q_value", "share", "shape") if key in known}
     row |= {f"mean of {label}": mean for label, mean in known.get("class_means", {}).items()}

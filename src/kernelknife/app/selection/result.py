@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from kernelknife._tuning.splits import rows_of_splits
-from kernelknife._utils.messages import import_optional, listed, number
+from kernelknife._utils.messages import listed, number
 from kernelknife.app.options import SelectOptions, printed
 from kernelknife.app.selection.effects import Effect, Interaction
 from kernelknife.app.selection.evidence import AgainstNoise, ColumnInformation
@@ -361,17 +361,21 @@ class Selection:
         )
         return self.model.predict(**rows)
 
-    def to_frame(self):
-        """Return a pandas data frame with one row per column of the table, the selected ones first.
+    def to_frame(self, table="columns"):
+        """Return one of the tables of the answer as a pandas data frame.
 
-        Groups of columns are one row. ``tier`` says how sure a column is, empty where it is not
-        known to matter; ``p_value``, ``q_value``, ``share`` and ``shape`` are of the column alone.
+        Parameters
+        ----------
+        table : str, default="columns"
+            "columns" has one row per column of the table, or per group of columns, the selected
+            ones first. ``tier`` says how sure a column is, empty where it is not known to matter;
+            ``p_value``, ``q_value``, ``share`` and ``shape`` are of the column alone. Also
+            "errors", "effects", "path" and what else the report offers as CSV.
 
         Returns
         -------
         DataFrame
-            Also the means by class, and, where they were asked for, error rates and p-values of
-            the comparison with noise.
+            The same numbers as in the report.
 
         Examples
         --------
@@ -386,27 +390,21 @@ class Selection:
         4      e  stable
         5      f
         """
-        pandas = import_optional("pandas", "kernelknife[cli]", "Selection.to_frame")
-        return pandas.DataFrame([self._row_of(feature) for feature in self.features])
+        from kernelknife.app.selection.record import frame_of, tables_of
 
-    def _row_of(self, feature):
-        """Return the row of a column, or of a group of them, in the data frame."""
-        name, known = feature.name, self.information.get(feature.name)
-        row = {"column": name}
-        if self.table.column_groups:
-            row["columns"] = ", ".join(feature.columns)
-        row |= {"selected": feature.selected, "tier": self.verdict.tiers.get(name, "")}
-        row |= {one: getattr(feature, one) for one in ("weight", "frequency", "rank", "gaps")}
-        if known is not None:
-            row |= {one: getattr(known, one) for one in ("p_value", "q_value", "share", "shape")}
-            row |= {f"mean of {label}": mean for label, mean in known.class_means.items()}
-        if self.against_noise is not None:
-            row["adjusted_p_value"] = self.against_noise.p_values[name]
-        if self.rates is not None:
-            rate = self.rates.columns[name]
-            row |= {f"{self.rates.method}_share": rate.share}
-            row |= {f"{self.rates.method}_q_value": rate.q_value}
-        return row
+        return frame_of(tables_of(self.to_json()), table)
+
+    def figures(self):
+        """Return the figures of the report by their names, drawn by matplotlib.
+
+        Returns
+        -------
+        dict of Figure
+            Such as "errors", "path" and "effect_1"; ``savefig`` writes one to a file.
+        """
+        from kernelknife.app.report import draw_figures
+
+        return draw_figures(self.to_json())
 
     def __repr__(self) -> str:
         names = ", ".join(map(repr, self.selected[:MOST_NAMED]))

@@ -445,7 +445,7 @@ def _make_selection(
     names = [name for feature in features if feature.selected for name in feature.columns]
     baseline_errors, full_errors, full_model = _compare(search, data, options.n_jobs)
     quality = _judge_classes(selected, search, data, options.n_jobs)
-    rates = find_rates(model, encoder, X, y, data.groups, options, callbacks)
+    rates = find_rates(model, encoder, X, y, data.groups, options, callbacks, data.exposure)
     if rates is not None:
         rates = rates.without(table.adjusted)
     # Encoding no rows of many columns takes as long as encoding some.

@@ -31,6 +31,8 @@ class Features:
         Rows of one group belong together.
     color : ndarray or None
         Values of the column that colors a picture.
+    identifiers : DataFrame
+        The columns that name the rows.
     notes : tuple of str
         What was guessed or left out.
     """
@@ -39,6 +41,7 @@ class Features:
     X: np.ndarray
     groups: np.ndarray | None
     color: np.ndarray | None
+    identifiers: Any
     notes: tuple[str, ...]
 
 
@@ -84,7 +87,8 @@ def read_features(frame: Any, options: ExploreOptions) -> Features:
     X = encoder.fit_transform(features)
     groups = None if options.group is None else group_labels(named, options.group)[rows]
     color = None if options.color is None else named[options.color].to_numpy()[rows]
-    return Features(encoder, X, groups, color, notes)
+    names = named[without_commas(options.ids, named.columns, roles)].iloc[rows]
+    return Features(encoder, X, groups, color, names.reset_index(drop=True), notes)
 
 
 def read_pair(left: Any, right: Any, options: RelateOptions) -> PairedFeatures:
