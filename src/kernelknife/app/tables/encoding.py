@@ -264,6 +264,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         name : str
             A column of the data frame.
         values : float or ndarray
+            As the data frame has them.
 
         Returns
         -------
@@ -280,6 +281,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         name : str
             A column of numbers of the data frame.
         values : ndarray
+            As they came out.
 
         Returns
         -------
