@@ -1,6 +1,6 @@
 """Gaps as the estimators see them, beside filling with medians and gradient boosting.
 
-    python benchmarks/gaps.py [n_draws]
+    python benchmarks/gaps.py [n_draws [first]]
 
 Prints by problem the recall of the path (true columns among as many that leave last), the share of
 the true columns that ``KnifeRegressorCV`` or ``KnifeClassifierCV`` selects, and test errors with
@@ -70,6 +70,7 @@ def one_draw(make, seed):
         predicted = model.fit(train, y_train).predict(test)
         wrong = predicted != y_test if classes else (predicted - y_test) ** 2 / y_test.var()
         results[f"error {name}"] = wrong.mean()
+    results["error gaps / filled"] = results["error gaps"] / results["error filled"]
     results["found"] = models["gaps"].get_support()[true].mean()
     return results
 
@@ -87,20 +88,17 @@ def informative(seed):
 
 def main():
     """Print one line per figure."""
-    n_draws = int(sys.argv[1]) if len(sys.argv) > 1 else 3
+    given = dict(zip(("n_draws", "first"), map(int, sys.argv[1:3]), strict=False))
+    n_draws, first = given.get("n_draws", 3), given.get("first", 0)
     for make in (orange, friedman, sign):
-        draws = [one_draw(make, seed) for seed in range(n_draws)]
+        draws = [one_draw(make, seed) for seed in range(first, first + n_draws)]
         print(make.__name__)
         for name in draws[0]:
             values = np.array([draw[name] for draw in draws])
             spread = values.std() / max(n_draws - 1, 1) ** 0.5
-            print(f"  {name:16} {values.mean():.3f} +- {spread:.3f}", flush=True)
-    print(
-        "gaps that mean something:",
-        sum(informative(seed) for seed in range(5 * n_draws)),
-        "of",
-        5 * n_draws,
-    )
+            print(f"  {name:19} {values.mean():.3f} +- {spread:.3f}", flush=True)
+    found = sum(informative(seed) for seed in range(first, first + 5 * n_draws))
+    print("gaps that mean something:", found, "of", 5 * n_draws)
 
 
 if __name__ == "__main__":
