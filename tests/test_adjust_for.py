@@ -194,9 +194,20 @@ def test_bad_requests_get_a_sentence(options, words, confounded):
 def test_constant_columns_are_neither_kept_nor_adjusted_for(confounded):
     frame, y = confounded
     model = KnifeRegressor(sparsity=5.0, always_keep=["one"], adjust_for=["two"])
-    model.fit(frame.assign(one=1.0, two=2.0), y)
+    frame = frame.assign(one=1.0, two=2.0)
+    words = "always_keep names columns that are constant, or gaps alone, .* no weight: 'one'"
+    with pytest.warns(UserWarning, match=words):
+        model.fit(frame, y)
     assert not model.weights_[12:].any()
     assert not hasattr(model, "adjusted_coef_")
+    with pytest.warns(UserWarning, match=words):
+        KnifeRegressorCV("linear", alphas=[1.0], cv=3, always_keep=["one"]).fit(frame, y)
+
+
+def test_as_many_adjusted_columns_as_rows_are_refused(rng):
+    X = rng.normal(size=(30, 40))
+    with pytest.raises(ValueError, match="stands for 35 columns beside 30 rows"):
+        KnifeRegressor(adjust_for=list(range(35))).fit(X, X[:, 39])
 
 
 def test_columns_that_explain_everything_leave_nothing_to_select(confounded):

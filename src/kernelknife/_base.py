@@ -83,6 +83,7 @@ def open_data(
     sample_weight = weigh_classes(spec.class_weight, y, sample_weight)
     spec = choose_columns(spec, X)
     data = prepare_data(spec, open_rows_of(estimator, X, y, sample_weight, offset))
+    data.warn_of_unkept(spec.always_keep)
     if data.targets.classes is not None:
         check_class_weight(spec.class_weight, data.targets.classes)
     return data

@@ -177,6 +177,7 @@ class BaseKnifeCV(CallbackSupportMixin, SelectedFeatures, SelectorMixin, BaseEst
         with root_progress(self, "cv", None) as progress:
             result = search(spec, data, codes, groups, progress)
         self._set_fitted(result, spec.seed)
+        result.refit.setup.data.warn_of_unkept(spec.fit.always_keep)
         if learns_probabilities(getattr(self, "probability", None), spec.fit):
             self._learn_probabilities(data, codes)
         self.path_.warn_not_converged()

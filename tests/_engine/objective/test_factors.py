@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.kernel_ridge import KernelRidge
 
-from kernelknife import KnifeClassifier, KnifeRegressor
+from kernelknife import KnifeClassifier, KnifeRegressor, knife_path
 from kernelknife._engine.objective import factors
 from kernelknife._engine.objective.factors import (
     THIN_ROWS,
@@ -114,3 +114,14 @@ def test_thin_and_dense_models_agree(rng, kernel, monkeypatch):
     dense = KnifeClassifier(kernel=kernel, alpha=0.1, sparsity=20.0).fit(X, y)
     assert_allclose(thin.weights_, dense.weights_, atol=1e-6)
     assert_allclose(thin.decision_function(X), dense.decision_function(X), atol=1e-5)
+
+
+def test_without_a_weight_a_thin_factor_is_the_diagonal(rng, capfd):
+    shift = rng.uniform(1.0, 2.0, 7)
+    thin = ThinFactor.of(np.arange(7), np.ones((7, 1)), np.zeros((7, 0)), shift)
+    z = rng.normal(size=(7, 2))
+    assert_allclose(thin.down(z), z / np.sqrt(shift)[:, None])
+    assert_allclose(thin.up(thin.down(z)), z / shift[:, None])
+    rows = rng.normal(size=(THIN_ROWS + 20, 2))
+    knife_path(rows, rows[:, 0] > 0, kernel="linear")
+    assert capfd.readouterr() == ("", "")  # LAPACK complains where Python does not see it

@@ -286,6 +286,8 @@ def measure_columns(
             "Every column of X that varies is adjusted for: there is nothing to select from. Leave "
             "one of them out of adjust_for."
         )
+    if not len(varying) and not moments.present_weight.any():
+        raise ValueError(f"All {p} column(s) of X hold nothing but gaps: there are no values.")
     if not len(varying):
         raise ValueError(f"All {p} column(s) of X are constant: there is nothing to select from.")
     largest = float(moments.largest.max())

@@ -5,7 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from kernelknife._engine.data.columns import Columns, filled, measure_columns, rows_to_look_at
+from kernelknife._engine.data.columns import (
+    NAMED_COLUMNS,
+    Columns,
+    filled,
+    measure_columns,
+    rows_to_look_at,
+)
 from kernelknife._engine.data.grouping import (
     Grouping,
     check_costs,
@@ -16,6 +22,7 @@ from kernelknife._engine.data.grouping import (
 from kernelknife._engine.data.rows import Block, Rows, Sample, Sums
 from kernelknife._engine.data.targets import TargetEncoder, measure_targets
 from kernelknife._utils.arrays import to_host
+from kernelknife._utils.messages import warn
 from kernelknife.kernels import Kernel
 from kernelknife.kernels.basis import Basis, Curve
 from kernelknife.losses import Loss
@@ -68,6 +75,20 @@ class TrainingData:
     grouping: Grouping | None
     adjusted: Columns | None = None
     kept: np.ndarray | None = None
+
+    def warn_of_unkept(self, always_keep: Any) -> None:
+        """Say which columns a user wants to keep that have no weight."""
+        if always_keep is None:
+            return
+        asked = find_columns(always_keep, "always_keep", self.rows.names, self.n_features)
+        lost = np.setdiff1d(asked, self.columns.index)
+        if len(lost):
+            names = column_names(self.rows.names, self.n_features)[lost]
+            warn(
+                "always_keep names columns that are constant, or gaps alone, and have no weight: "
+                f"{', '.join(repr(str(name)) for name in names[:NAMED_COLUMNS])}.",
+                UserWarning,
+            )
 
     def with_targets(self, U: np.ndarray) -> "TrainingData":
         """Return the data with the scores ``U``, shape (n, k), as their targets."""
@@ -174,6 +195,11 @@ def prepare(
     adjusted = None
     if left_out is not None and moments.varying[left_out].any():
         adjusted = moments.standardized(left_out[moments.varying[left_out]])
+    if adjusted is not None and adjusted.n_seen >= n:
+        raise ValueError(
+            f"adjust_for stands for {adjusted.n_seen} columns beside {n} rows: a linear part of as "
+            "many explains any target. Adjust for fewer columns."
+        )
     # Columns with infinite values have been refused by now.
     grouping, groups = find_groups(feature_groups, rows, kernel), None
     if grouping is not None:

@@ -243,6 +243,8 @@ class ThinFactor(Factor):
         """Return it for the columns ``P`` of the curved rows and the diagonal ``shift``."""
         scale = 1.0 / np.sqrt(shift)
         S = P * scale[:, None]
+        if not P.shape[1]:  # LAPACK complains of a matrix without columns
+            return cls(rows, unpenalized, scale, S, np.zeros((0, 0)))
         N = gram(S)
         N.flat[:: len(N) + 1] += 1.0
         N = dpotrf(N, lower=1, overwrite_a=1, clean=1)[0]
