@@ -8,6 +8,7 @@ import numpy as np
 from kernelknife._engine.data.columns import (
     NAMED_COLUMNS,
     Columns,
+    Moments,
     filled,
     measure_columns,
     rows_to_look_at,
@@ -192,14 +193,6 @@ def prepare(
         missing=missing,
         left_out=left_out,
     )
-    adjusted = None
-    if left_out is not None and moments.varying[left_out].any():
-        adjusted = moments.standardized(left_out[moments.varying[left_out]])
-    if adjusted is not None and adjusted.n_seen >= n:
-        raise ValueError(
-            f"adjust_for stands for {adjusted.n_seen} columns beside {n} rows: a linear part of as "
-            "many explains any target. Adjust for fewer columns."
-        )
     # Columns with infinite values have been refused by now.
     grouping, groups = find_groups(feature_groups, rows, kernel), None
     if grouping is not None:
@@ -221,9 +214,22 @@ def prepare(
         costs=costs,
         total_weight=moments.total_weight,
         grouping=grouping,
-        adjusted=adjusted,
+        adjusted=_adjusted_columns(left_out, moments),
         kept=_kept_weights(always_keep, left_out, columns, groups, rows),
     )
+
+
+def _adjusted_columns(asked: np.ndarray | None, moments: Moments) -> Columns | None:
+    """Return the columns that are adjusted for, without the constant ones; None for none."""
+    if asked is None or not moments.varying[asked].any():
+        return None
+    adjusted = moments.standardized(asked[moments.varying[asked]])
+    if adjusted.n_seen >= moments.n_rows:
+        raise ValueError(
+            f"adjust_for stands for {adjusted.n_seen} columns beside {moments.n_rows} rows: a linear "
+            "part of as many explains any target. Adjust for fewer columns."
+        )
+    return adjusted
 
 
 def _kept_weights(
