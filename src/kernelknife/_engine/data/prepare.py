@@ -226,8 +226,8 @@ def _adjusted_columns(asked: np.ndarray | None, moments: Moments) -> Columns | N
     adjusted = moments.standardized(asked[moments.varying[asked]])
     if adjusted.n_seen >= moments.n_rows:
         raise ValueError(
-            f"adjust_for stands for {adjusted.n_seen} columns beside {moments.n_rows} rows: a linear "
-            "part of as many explains any target. Adjust for fewer columns."
+            f"adjust_for stands for {adjusted.n_seen} columns beside {moments.n_rows} rows: a "
+            "linear part of as many explains any target. Adjust for fewer columns."
         )
     return adjusted
 
