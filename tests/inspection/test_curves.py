@@ -3,7 +3,8 @@
 import numpy as np
 from numpy.testing import assert_array_equal
 
-from kernelknife.inspection.curves import cv_curves, rows_of_path
+from kernelknife.inspection.curves import as_errors, cv_curves, rows_of_path
+from kernelknife.losses import CoxLoss
 
 RESULTS = {
     "kernel": np.array(["rbf"] * 5 + ["linear"] * 4, dtype=object),
@@ -37,3 +38,11 @@ def test_a_single_kernel_shows_all_of_its_alphas():
 
 def test_equal_weights_show_the_path_beside_them():
     assert_array_equal(rows_of_path(RESULTS, 4), [0, 1])
+
+
+def test_what_a_model_of_times_is_scored_by_is_an_error_that_is_positive_for_a_bad_one():
+    """The loss and the search spell the name of the score differently; both are turned around."""
+    for name in ("partial_likelihood", CoxLoss.score_name):
+        words, errors = as_errors(name, np.array([-3.0, -2.5]))
+        assert words == "partial likelihood lost per row"
+        assert errors.tolist() == [3.0, 2.5]

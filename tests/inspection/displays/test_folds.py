@@ -3,12 +3,10 @@
 import numpy as np
 from numpy.testing import assert_allclose
 
-from kernelknife.inspection.displays import (
-    CountDisplay,
-    CVDisplay,
-    best_by_count,
-    fewest_within_error,
-)
+from kernelknife.inspection.curves import best_by_count, fewest_within_error
+from kernelknife.inspection.displays import CountDisplay, CVDisplay
+from kernelknife.inspection.displays.charts import draw_counts
+from kernelknife.inspection.displays.style import new_axes
 
 
 def labels(ax):
@@ -44,5 +42,6 @@ def test_errors_by_the_number_of_features(chosen):
     assert min(drawn.values()) >= -results["mean_test_score"][here].max() - 1e-12
     texts = " ".join(text.get_text() for text in display.ax_.get_legend().get_texts())
     assert f"fewest within one standard error: {display.fewest_} feature" in texts
-    wide = CountDisplay([900, 30, 3, 0], [0.1, 0.2, 0.3, 0.9], np.full(4, 0.02)).plot()
-    assert wide.ax_.get_xscale() == "symlog"
+    ax = new_axes()
+    draw_counts(ax, [0, 3, 30, 900], [0.9, 0.3, 0.2, 0.1], np.full(4, 0.02), "error")
+    assert ax.get_xscale() == "symlog"

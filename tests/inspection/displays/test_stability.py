@@ -28,15 +28,10 @@ def test_lines_are_the_shares_of_votes(rng):
     display.figure_.canvas.draw()
 
 
-def test_it_draws_into_given_axes_and_without_a_selection():
+def test_it_draws_into_given_axes_and_without_a_selection(rng):
     _, ax = plt.subplots()
-    display = StabilityDisplay(
-        np.array([1, 2]),
-        np.array([[0.3, 0.7], [1.0, 1.0]]),
-        ["a", "b"],
-        selected=np.zeros(2, dtype=bool),
-        chosen_votes=1,
-        threshold=0.75,
-    ).plot(ax=ax)
+    model = KnifeStability(n_pairs=2).fit(rng.normal(size=(40, 3)), rng.normal(size=40))
+    model.support_ = np.zeros(3, dtype=bool)
+    display = StabilityDisplay.from_estimator(model, ax=ax)
     assert display.ax_ is ax
     assert display.lines_ == []

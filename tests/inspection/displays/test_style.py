@@ -10,14 +10,13 @@ from kernelknife import (
     knife_path,
 )
 from kernelknife.datasets import make_sinusoidal
+from kernelknife.inspection.curves import log_positions, spread_labels
 from kernelknife.inspection.displays import (
     ConvergenceDisplay,
     CVDisplay,
     KernelDisplay,
     WeightPathDisplay,
     WeightsDisplay,
-    log_positions,
-    spread_labels,
 )
 from kernelknife.inspection.displays.style import label_zero
 

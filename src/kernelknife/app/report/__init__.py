@@ -1,7 +1,4 @@
-"""A report on a selection: one HTML page that needs no network, light or dark, ready for print.
-
-The report reads the plain data of a result and computes nothing. Notebooks show the same pieces.
-"""
+"""A report: one HTML page that needs no network, made of the plain data of a result."""
 
 from kernelknife.app.report.figures import draw_figures
 from kernelknife.app.report.page import build_fragment, build_report, path_fragment

@@ -11,7 +11,7 @@ import numpy as np
 
 from kernelknife._utils.messages import listed, number
 from kernelknife.inspection.displays import charts
-from kernelknife.inspection.displays.style import COLORS, in_look, new_axes, shorten
+from kernelknife.inspection.displays.style import COLORS, fit_left, in_look, new_axes, shorten
 
 __all__ = ["draw_figures", "draw_sparks"]
 
@@ -56,12 +56,7 @@ def draw_figures(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def draw_sparks(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return for every column with an effect a small figure of its shape.
-
-    Parameters
-    ----------
-    record : dict
-    """
+    """Return for every column with an effect a small figure of its shape."""
     sparks = {}
     with in_look():
         for effect in record.get("effects", ()):
@@ -89,6 +84,7 @@ def _counts(record):
         ax = new_axes(520, 290, top=2 * LINE + 16, left=64)
         x, y, spread = ([c[key] for c in counts] for key in ("columns", "error", "standard_error"))
         charts.draw_counts(ax, x, y, spread, record["error"]["name"], "columns")
+        fit_left(ax)
         yield "", ax, f"{record['error']['name']} over the folds by the number of columns."
 
 
@@ -112,6 +108,7 @@ def _cross_validation(record):
         first = min(s for curve in folds["curves"] for s in curve["sparsity"])
         marks = [("selected", max(folds["selected"], first))] if folds["selected"] > 0 else []
         charts.draw_curves(ax, folds["curves"], record["error"]["name"], marks)
+        fit_left(ax)
         yield "", ax, f"{record['error']['name']} over the folds against the penalty."
 
 
@@ -128,17 +125,12 @@ def _effects(record):
         verb = "adds to the " if effect["separate"] else ""
         label = f"{verb}score" if several else next(iter(effect["curves"]))
         charts.draw_effect(ax, effect, heights=ends, label=shorten(label, 30))
-        curve = next(iter(effect["curves"].values()))
-        first, last = (
-            v if isinstance(v, str) else number(v)
-            for v in effect["values"][:: max(1, len(curve) - 1)][:2]
+        fit_left(ax)
+        ends_of = ", ".join(
+            f"{key} from {number(curve[0])} to {number(curve[-1])}"
+            for key, curve in list(effect["curves"].items())[:3]
         )
-        yield (
-            f"effect_{i}",
-            ax,
-            f"Effect of {effect['column']}: from {number(curve[0])} at {first} to "
-            f"{number(curve[-1])} at {last}.",
-        )
+        yield f"effect_{i}", ax, f"Effect of {effect['column']}: {ends_of}."
 
 
 def _surfaces(record):
@@ -149,8 +141,9 @@ def _surfaces(record):
         surface = one["surface"]
         ax = new_axes(**{**SMALL, "height": 280}, top=46)
         data = (surface["edges"], grid, one["names"])
-        charts.draw_surface(ax, *data, largest=largest, points=surface["points"])
-        charts.draw_bands(ax.inset_axes([0.0, 1.08, 1.0, 0.045]), largest, surface["output"])
+        options = {"points": surface["points"], "key": surface["output"]}
+        charts.draw_surface(ax, *data, largest=largest, **options)
+        fit_left(ax)
         where = np.unravel_index(np.nanargmax(np.abs(grid)), grid.shape)
         at = [sum(e[k : k + 2]) / 2 for e, k in zip(surface["edges"], where, strict=True)]
         places = listed(f"{n} {number(v)}" for n, v in zip(one["names"], at, strict=True))
@@ -211,6 +204,7 @@ def _calibration(record):
         charts.draw_calibration(
             ax, calibration["groups"], calibration.get("rows"), name=record["target"]
         )
+        fit_left(ax)
         yield "", ax, "Means of the target by means of the predictions, on rows held out."
 
 
@@ -218,10 +212,8 @@ def _scores(record):
     if not record["schema"].startswith("kernelknife.exploration"):
         return
     scores = np.array(record["scores"])
-    rng = np.random.default_rng(0)
-    rows = np.sort(rng.choice(len(scores), min(MOST_DOTS, len(scores)), replace=False))
-    two = scores.shape[1] > 1
-    y = scores[rows, 1] if two else rng.uniform(size=len(rows))
+    rows, two = _some_rows(len(scores)), scores.shape[1] > 1
+    y = scores[rows, 1] if two else np.random.default_rng(0).uniform(size=len(rows))
     colors, legend = [COLORS[0]] * len(rows), []
     if record["color"] is not None:
         colors, legend = charts.color_rows(
@@ -237,6 +229,10 @@ def _scores(record):
     yield "", ax, f"Rows at their scores on the first components{by}."
 
 
+def _some_rows(n):
+    return np.sort(np.random.default_rng(0).choice(n, min(MOST_DOTS, n), replace=False))
+
+
 def _gap(record):
     if record.get("gap"):
         ax = new_axes(520, 270)
@@ -248,8 +244,7 @@ def _relation(record):
     if not record["schema"].startswith("kernelknife.relation"):
         return
     both = [np.array(scores) for scores in record["scores"]]
-    n = len(both[0])
-    rows = np.sort(np.random.default_rng(0).choice(n, min(MOST_DOTS, n), replace=False))
+    rows = _some_rows(len(both[0]))
     for i in range(both[0].shape[1]):
         ax = new_axes(520, 380)
         names = ("score by the first table", "score by the second table")

@@ -17,25 +17,15 @@ from kernelknife.app.options import ReadOptions, as_arguments, command_line, in_
 from kernelknife.app.report.figures import draw_figures, draw_sparks
 from kernelknife.app.selection.record import describe, describe_path, tables_of
 from kernelknife.app.selection.verdict import KEPT, TIERS, headline
-from kernelknife.inspection.displays import log_positions, to_svg
+from kernelknife.inspection.curves import log_positions
+from kernelknife.inspection.displays import to_svg
 from kernelknife.inspection.displays.style import printable, shorten
 from kernelknife.inspection.substitutes import percent as change
 
 __all__ = ["Page", "build_fragment", "build_report", "path_fragment"]
 
-MOST_ROWS = 40  # rows of a table of columns that a reader looks through; CSV has more
-MOST_BRIEF = 12  # columns on the first screen
 MOST_SAVED = 1000  # rows of a table that a page carries for CSV
 MOST_LISTED = 20  # columns that the slider lists by name at one point
-PYTHON = """from kernelknife.app.selection import select_features
-from kernelknife.app.tables import read_table
-
-frame = read_table({})
-selection = select_features(
-    {},
-)
-selection.selected
-"""
 _numbers = count(1)
 
 
@@ -123,17 +113,7 @@ def _json(data):
 
 
 class Page:
-    """A record, what a template needs beside it, and the HTML of both.
-
-    Parameters
-    ----------
-    template : str
-    record : dict
-    tables : dict
-        What a reader can take away as CSV, by name.
-    **context
-        Other values that the template names.
-    """
+    """A record with its tables, what a template needs beside them, and the HTML of all."""
 
     def __init__(self, template: str, record: Mapping[str, Any], tables, **context):
         # A notebook shows several reports on one page, on which an identifier occurs once.
@@ -177,12 +157,7 @@ class Page:
             for name, figure in figures.items()
         }
         points, start = _slider(self.record, figures.get("path"))
-        saved = {
-            name: {"columns": list(heads), "rows": [[row.get(h) for h in heads] for row in rows]}
-            for name, (heads, rows) in (
-                (name, (_heads(rows), rows[:MOST_SAVED])) for name, rows in self.tables.items()
-            )
-        }
+        saved = {name: _flat(rows[:MOST_SAVED]) for name, rows in self.tables.items()}
         return _safe(
             _templates()
             .get_template(self.template)
@@ -205,9 +180,10 @@ def _asset(name):
     return (files(__package__) / "templates" / name).read_text(encoding="utf-8")
 
 
-def _heads(rows):
-    """Return the names of all columns of a table, in the order in which rows have them."""
-    return list(dict.fromkeys(key for row in rows[:MOST_SAVED] for key in row))
+def _flat(rows):
+    """Return a table as names of columns, in the order in which rows have them, and lists."""
+    heads = list(dict.fromkeys(key for row in rows for key in row))
+    return {"columns": heads, "rows": [[row.get(head) for head in heads] for row in rows]}
 
 
 def _slider(record, figure):
@@ -249,8 +225,7 @@ def _selection_page(selection, source, reading, command):
     informative = [rows[name] for name in record["verdict"]["carry_information"]]
     sure = [row for row in used if row["tier"] in (KEPT, "stable")]
     suffice = sure or [row for row in used if row["selected"]]
-    beside = [row for row in informative if row not in suffice]
-    sparks = draw_sparks(record)
+    named = {row["column"] for row in suffice}
     lead = headline(selection, lambda name: f"<b>{escape(printable(name))}</b>", escape)
     settings, reading = selection.settings, reading or ReadOptions()
     file = as_code("data.csv" if source in (None, "-") else source)
@@ -261,19 +236,15 @@ def _selection_page(selection, source, reading, command):
         tables,
         source=source,
         lead=_safe(lead.replace(" +- ", " &plusmn; ")),
-        sure=bool(sure),
-        suffice=suffice,
-        beside=beside,
+        **{"sure": bool(sure), "suffice": suffice, "used": used, "unused": unused},
+        beside=[row for row in informative if row["column"] not in named],
         informative=informative,
-        used=used,
-        unused=unused,
-        most=MOST_ROWS,
-        brief=MOST_BRIEF,
         means=[key for key in next(iter(rows.values())) if key.startswith("mean of ")],
         sparks={
             name: _safe(to_svg(figure, f"spark{i}", figure.get_label()))
-            for i, (name, figure) in enumerate(sparks.items())
+            for i, (name, figure) in enumerate(draw_sparks(record).items())
         },
         command=command_line(source or "data.csv", settings, reading) if command else "",
-        python=PYTHON.format(", ".join([file, *as_arguments(reading)]), arguments),
+        reading=", ".join([file, *as_arguments(reading)]),
+        arguments=arguments,
     )

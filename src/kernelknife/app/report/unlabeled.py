@@ -9,14 +9,6 @@ from kernelknife.app.report.page import Page
 
 __all__ = ["build_exploration", "build_relation"]
 
-PYTHON = """from kernelknife.app.exploration import {function}
-from kernelknife.app.tables import read_table
-
-{reading}
-found = {function}({arguments})
-found.{answer}
-"""
-
 
 def build_exploration(
     exploration: Exploration, source: str | None = None, *, command: bool = False
@@ -51,13 +43,8 @@ def build_exploration(
     >>> build_exploration(explore_table(frame, sparsity=1.0))[:15]
     '<!doctype html>'
     """
-    code = PYTHON.format(
-        function="explore_table",
-        reading=f"frame = read_table({as_code(source or 'data.csv')})",
-        arguments=", ".join(["frame", *as_arguments(exploration.settings)]),
-        answer="selected",
-    )
-    page = _page("exploration.html", exploration, source or "a data frame", code, command)
+    files = (as_code(source or "data.csv"),)
+    page = _page("exploration.html", exploration, source or "a data frame", files, command)
     return page.whole("What the columns have in common")
 
 
@@ -94,21 +81,17 @@ def build_relation(
     '<!doctype html>'
     """
     on = relation.settings.on
-    left, right = map(as_code, sources or ("a.csv", "b.csv"))
-    left, right = (f"{source}, texts=[{as_code(on)}]" if on else source for source in (left, right))
-    code = PYTHON.format(
-        function="relate_tables",
-        reading=f"left, right = read_table({left}), read_table({right})",
-        arguments=", ".join(["left", "right", *as_arguments(relation.settings)]),
-        answer="selected(0), found.selected(1)",
-    )
+    files = tuple(map(as_code, sources or ("a.csv", "b.csv")))
+    files = tuple(f"{file}, texts=[{as_code(on)}]" if on else file for file in files)
     names = sources or ("the first table", "the second table")
-    page = _page("relation.html", relation, names, code, command)
+    page = _page("relation.html", relation, names, files, command)
     return page.whole("What two tables have in common")
 
 
-def _page(template: str, found: Any, source: Any, code: str, command: bool) -> Page:
+def _page(template: str, found: Any, source: Any, files: tuple[str, ...], command: bool) -> Page:
     """Return the page of a result without a target."""
     spell = in_command if command else in_python
     record = {**found.to_json(), "notes": [spelled(note, spell) for note in found.notes]}
-    return Page(template, record, record["tables"], source=source, python=code)
+    arguments = "".join(f", {one}" for one in as_arguments(found.settings))
+    context = {"source": source, "files": files, "arguments": arguments}
+    return Page(template, record, record["tables"], **context)

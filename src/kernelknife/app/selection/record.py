@@ -16,8 +16,7 @@ from kernelknife.app.messages import in_python, spelled
 from kernelknife.app.selection.comparison import to_errors
 from kernelknife.app.selection.effects import order_of
 from kernelknife.app.selection.verdict import find_warnings, headline
-from kernelknife.inspection.curves import cv_curves, rows_of_path
-from kernelknife.inspection.displays import best_by_count
+from kernelknife.inspection.curves import best_by_count, curve_points, rows_of_path
 from kernelknife.inspection.substitutes import percent
 
 __all__ = [
@@ -256,15 +255,7 @@ def _cross_validation(selection):
     """Return the error over the folds by penalty, one curve for each kernel or alpha."""
     search, results = selection.search, selection.search.cv_results_
     errors = to_errors(results["mean_test_score"], search)
-    curves = []
-    for curve in cv_curves(results, search.best_index_):
-        known = curve.rows[np.isfinite(errors[curve.rows])]
-        one = {"label": curve.label, "chosen": bool(curve.chosen)}
-        one["sparsity"] = results["sparsity"][known].tolist()
-        one["error"] = errors[known].tolist()
-        one["standard_error"] = results["standard_error"][known].tolist()
-        if len(known):
-            curves.append(one)
+    curves = curve_points(results, search.best_index_, errors)
     return {"selected": float(search.sparsity_), "curves": curves}
 
 

@@ -6,7 +6,6 @@ in one of these classes, in the look of :mod:`.style`; :mod:`.svg` makes text of
 imported only when something is drawn.
 """
 
-from kernelknife.inspection.displays.charts import best_by_count, fewest_within_error
 from kernelknife.inspection.displays.effects import EffectsDisplay
 from kernelknife.inspection.displays.folds import CountDisplay, CVDisplay
 from kernelknife.inspection.displays.paths import (
@@ -16,7 +15,6 @@ from kernelknife.inspection.displays.paths import (
     WeightPathDisplay,
 )
 from kernelknife.inspection.displays.rows import KernelDisplay, ScoresDisplay
-from kernelknife.inspection.displays.style import log_positions, spread_labels
 from kernelknife.inspection.displays.svg import save_figure, to_svg
 from kernelknife.inspection.displays.weights import SubstitutesDisplay, WeightsDisplay
 
@@ -32,10 +30,6 @@ __all__ = [
     "SubstitutesDisplay",
     "WeightPathDisplay",
     "WeightsDisplay",
-    "best_by_count",
-    "fewest_within_error",
-    "log_positions",
     "save_figure",
-    "spread_labels",
     "to_svg",
 ]

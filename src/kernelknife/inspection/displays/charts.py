@@ -9,6 +9,7 @@ from operator import itemgetter
 import numpy as np
 
 from kernelknife._utils.messages import import_optional, number
+from kernelknife.inspection.curves import fewest_within_error, log_positions
 from kernelknife.inspection.displays import style as st
 
 MOST_BARS = 30  # from more columns on, their number has a logarithmic axis
@@ -26,7 +27,7 @@ def draw_paths(ax, sparsities, weights, names, *, chosen=None, mark="chosen", st
     Columns that are left at the chosen penalty have a color and a name, as far as there are colors;
     all others are gray. Returns the colored lines.
     """
-    x, at = st.log_positions(sparsities), len(sparsities) // 2
+    x, at = log_positions(sparsities), len(sparsities) // 2
     drawn = np.flatnonzero(weights.any(axis=0))
     if chosen is not None:
         at = int(np.argmin(np.abs(np.asarray(sparsities) - chosen)))
@@ -68,7 +69,7 @@ def draw_curves(ax, curves, name, marks=(), style=None):
     points, near = [], np.empty(0)
     others = iter(st.color_lines(len(curves) + 1)[1:])
     for curve in curves:
-        x, y = st.log_positions(curve["sparsity"]), np.asarray(curve["error"], dtype=float)
+        x, y = log_positions(curve["sparsity"]), np.asarray(curve["error"], dtype=float)
         look = {"color": st.COLORS[0] if curve["chosen"] else next(others), "linewidth": 1.3}
         if curve["chosen"]:
             spread = np.asarray(curve["standard_error"], dtype=float)
@@ -93,39 +94,6 @@ def draw_curves(ax, curves, name, marks=(), style=None):
     for text, place in marks:
         st.mark_penalty(ax, place, text)
     return lines
-
-
-def best_by_count(counts, errors) -> dict[int, int]:
-    """Return for every number of features the index of the point with the least error.
-
-    Parameters
-    ----------
-    counts : ndarray of int of shape (n_points,)
-        Number of features at every point of a path.
-    errors : ndarray of shape (n_points,)
-
-    Returns
-    -------
-    dict
-        From a number of features to an index, in the order of the numbers.
-    """
-    best: dict[int, int] = {}
-    for i, (count, error) in enumerate(zip(map(int, counts), errors, strict=True)):
-        if np.isfinite(error) and (count not in best or error < errors[best[count]]):
-            best[count] = i
-    return dict(sorted(best.items()))
-
-
-def fewest_within_error(errors, spread) -> int:
-    """Return the first index whose error is within one standard error of the least.
-
-    Parameters
-    ----------
-    errors, spread : ndarray
-        Mean errors and their standard errors, in the order of the number of features.
-    """
-    least = int(np.nanargmin(errors))
-    return int(np.flatnonzero(errors <= errors[least] + spread[least])[0])
 
 
 def draw_counts(ax, counts, errors, spread, name, noun="features", style=None):
@@ -204,7 +172,10 @@ def draw_effect(ax, effect, *, heights=None, label=None, style=None):
             ax.set_xlim(low, high) if not few else ax.margins(x=0.05)
         st.round_ticks(ax.xaxis, log=bool(effect.get("log")))
         rug = np.asarray(effect.get("rug", ()), dtype=float)
-        draw_rug(ax, rug[(rug >= low) & (rug <= high)])
+        rug = rug[(rug >= low) & (rug <= high)]
+        strokes = np.repeat(rug, 3), np.tile([0.0, 0.03, np.nan], len(rug))
+        where = {"transform": ax.get_xaxis_transform(), "scaley": False, "alpha": 0.6}
+        ax.plot(*strokes, color=st.QUIET, linewidth=0.6, **where)
     if heights is not None:
         ax.set_ylim(*heights)
     st.round_ticks(ax.yaxis)
@@ -217,17 +188,8 @@ def draw_effect(ax, effect, *, heights=None, label=None, style=None):
     return lines
 
 
-def draw_rug(ax, values):
-    """Mark values by short strokes at the foot of the axes."""
-    if len(values):
-        x = np.repeat(values, 3)
-        y = np.tile([0.0, 0.03, np.nan], len(values))
-        where = ax.get_xaxis_transform()
-        ax.plot(x, y, color=st.QUIET, linewidth=0.6, alpha=0.6, transform=where, scaley=False)
-
-
-def draw_surface(ax, edges, values, names, *, largest, points=(), colors=st.DIVERGING, log=()):
-    """Draw what two columns do together, as colored cells where rows are; returns the cells.
+def draw_surface(ax, edges, values, names, *, largest, points=(), key=None):
+    """Draw what two columns do together, as colored cells where rows are, with a key.
 
     ``values`` has one number per cell, NaN where no row is near; ``largest`` has the strongest
     color. Neighbors of one color are one rectangle, which keeps a file small.
@@ -236,7 +198,7 @@ def draw_surface(ax, edges, values, names, *, largest, points=(), colors=st.DIVE
         import_optional(f"matplotlib.{name}", "kernelknife[plot]", "Drawing")
         for name in ("patches", "path")
     )
-    n = len(colors) - 1
+    colors, n = st.DIVERGING, len(st.DIVERGING) - 1
     steps = np.where(np.isnan(values), -1, np.round((values / largest + 1.0) / 2.0 * n))
     shapes: dict[int, list] = {}
     for j, (low, high) in enumerate(pairwise(edges[1])):
@@ -250,24 +212,24 @@ def draw_surface(ax, edges, values, names, *, largest, points=(), colors=st.DIVE
             one = paths.Path.make_compound_path(*(paths.Path(c, closed=True) for c in corners))
             look = {"facecolor": colors[step], "edgecolor": colors[step], "linewidth": 0.4}
             ax.add_patch(patches.PathPatch(one, **look))
-    for scale, axis, ends in zip(log or (False, False), (ax.xaxis, ax.yaxis), edges, strict=True):
+    for axis, ends in zip((ax.xaxis, ax.yaxis), edges, strict=True):
         axis.axes.set(**{f"{axis.axis_name}lim": (ends[0], ends[-1])})
-        if scale:
-            axis.axes.set(**{f"{axis.axis_name}scale": "log"})
-        st.round_ticks(axis, log=scale)
+        st.round_ticks(axis)
     if len(points):
         x, y = np.transpose(points)
         ax.plot(x, y, "o", color=st.INK, alpha=0.5, markersize=2, markeredgewidth=0, scalex=False)
     st.name_axes(ax, *names)
-    return ax.patches
+    if key is not None:
+        _draw_key(ax.inset_axes([0.0, 1.1, 1.0, 0.05]), largest, key)
 
 
-def draw_bands(ax, largest, label, colors=st.DIVERGING):
+def _draw_key(ax, largest, label):
     """Draw the key of a surface's colors: a row of swatches with the ends of the scale."""
-    for i, color in enumerate(colors):
+    for i, color in enumerate(st.DIVERGING):
         ax.axvspan(i, i + 1, facecolor=color, linewidth=0)
-    ax.set(xlim=(0, len(colors)), yticks=[])
-    ax.set_xticks([0.5, len(colors) / 2, len(colors) - 0.5])
+    n = len(st.DIVERGING)
+    ax.set(xlim=(0, n), yticks=[])
+    ax.set_xticks([0.5, n / 2, n - 0.5])
     ax.set_xticklabels([number(-largest), "0", number(largest)], fontsize="small")
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0)

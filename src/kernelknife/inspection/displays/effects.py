@@ -7,12 +7,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernelknife._utils.checks import check_number
 from kernelknife.inspection.displays import style as st
-from kernelknife.inspection.displays.charts import draw_bands, draw_effect, draw_surface
+from kernelknife.inspection.displays.charts import draw_effect, draw_surface
 from kernelknife.inspection.effects import GRID_POINTS
 
 __all__ = ["EffectsDisplay"]
 
-MOST_ACROSS = 3  # panels beside each other, as many as fit on a page
 PANEL = (3.3, 2.8)  # width and height of one of them, in inches
 # Share of the points of an effect's grid at either end, and how much of the whole range these may
 # take up: beyond, a few far values squeeze all others into a corner.
@@ -28,13 +27,13 @@ class EffectsDisplay(st.Display):
 
     Parameters
     ----------
-    effects : list of kernelknife.inspection.effects.Effect
-        Effects of one or two columns and of one output. Curves are drawn before surfaces, otherwise
-        in this order.
-    shares : list of float
-        Share of the fitted variance of each.
-    label : str, default="adds to the prediction"
-        What the effects are.
+    estimator : any fitted estimator of this package
+        Additive or ANOVA; of a cross-validated one the chosen model is taken.
+    most : int, default=6
+        Number of effects to draw at most, the largest shares first, curves before surfaces.
+    output : int, default=0
+        Which output of a regressor with several, or which entry of ``classes_`` of a classifier
+        with more than two. Two classes have one score, which is that of the second class.
 
     Attributes
     ----------
@@ -63,39 +62,7 @@ class EffectsDisplay(st.Display):
     ['x0', 'x1', 'x2']
     """
 
-    def __init__(self, effects, shares, label="adds to the prediction"):
-        self.effects = effects
-        self.shares = shares
-        self.label = label
-        self.n_axes = len(effects)
-
-    @property
-    def size(self):
-        """Width and height of a new figure, in inches."""
-        across = min(self.n_axes, MOST_ACROSS)
-        return PANEL[0] * across, PANEL[1] * -(-self.n_axes // across)
-
-    @classmethod
-    def from_estimator(cls, estimator, *, most=6, output=0, ax=None, style=None):
-        """Draw the largest effects of a fitted additive or ANOVA model.
-
-        Parameters
-        ----------
-        estimator : any fitted estimator of this package
-            Of a cross-validated one the chosen model is taken.
-        most : int, default=6
-            Number of effects to draw at most, the largest shares first.
-        output : int, default=0
-            Which output of a regressor with several, or which entry of ``classes_`` of a classifier
-            with more than two. Two classes have one score, which is that of the second class.
-        ax, style : as in plot
-            As many axes as there are effects to draw; the style of the curves.
-
-        Returns
-        -------
-        EffectsDisplay
-            The display, already drawn.
-        """
+    def __init__(self, estimator, *, most=6, output=0):
         estimator = st.best_estimator(estimator)
         check_is_fitted(estimator, "weights_")
         check_number(most, "most", low=1, integer=True)
@@ -103,17 +70,11 @@ class EffectsDisplay(st.Display):
         if not drawable:
             raise ValueError("No column is selected, so that there is no effect to draw.")
         # A column is asked for by its place: names need not be different.
-        effects = [_one_output(estimator.effect(*one.columns), output) for one in drawable]
-        shares = [effect.share for effect in drawable]
-        display = cls(effects, shares, _output_in_words(estimator, output))
-        return display.plot(ax=ax, style=style)
-
-    def _split(self, figure):
-        across = min(self.n_axes, MOST_ACROSS)
-        axes = figure.subplots(-(-self.n_axes // across), across, squeeze=False).ravel()
-        for ax in axes[self.n_axes :]:
-            figure.delaxes(ax)
-        return axes[: self.n_axes]
+        self.effects = [_one_output(estimator.effect(*one.columns), output) for one in drawable]
+        self.shares = [effect.share for effect in drawable]
+        self.label = _output_in_words(estimator, output)
+        self.n_axes = n = len(drawable)
+        self.size = PANEL[0] * min(n, st.MOST_ACROSS), PANEL[1] * -(-n // st.MOST_ACROSS)
 
     def _draw(self, axes, style):
         pairs = sorted(
@@ -132,11 +93,10 @@ class EffectsDisplay(st.Display):
                 self._draw_curve(ax, effect, (low - room, high + room), style)
             else:
                 edges = [_edges(grid) for grid in effect.grids]
-                draw_surface(ax, edges, effect.values, effect.names, largest=self.largest_)
+                draw_surface(ax, edges, effect.values, effect.names, largest=self.largest_, key="")
                 for side, grid in zip("xy", effect.grids, strict=True):
                     if _squeezed(grid):
                         ax.set(**{f"{side}lim": _most_of(grid)})
-                draw_bands(ax.inset_axes([0.0, 1.1, 1.0, 0.05]), self.largest_, "")
             title = f"{_percent(share)} of the variance"
             ax.set_title(title, loc="left", y=1.2 if len(effect.names) == 2 else 1.0)
 

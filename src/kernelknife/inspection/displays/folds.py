@@ -1,10 +1,11 @@
 """Displays of cross-validation: the error by penalty, and by number of columns."""
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
-from kernelknife.inspection.curves import as_errors, cv_curves, rows_of_path
+from kernelknife.inspection import curves as cv
 from kernelknife.inspection.displays import style as st
-from kernelknife.inspection.displays.charts import best_by_count, draw_counts, draw_curves
+from kernelknife.inspection.displays.charts import draw_counts, draw_curves
 
 __all__ = ["CVDisplay", "CountDisplay"]
 
@@ -14,15 +15,9 @@ class CVDisplay(st.Display):
 
     Parameters
     ----------
-    results : dict of ndarray
-        ``cv_results_`` of a cross-validated estimator.
-    choices : dict of int
-        For the rules "min" and "1se", the index into ``results`` that each would choose.
-    chosen : int
-        Index into ``results`` of the selected candidate.
-    name : str, default="score"
-        Name of the score, such as "accuracy" or "neg_mean_squared_error". Scores of which a larger
-        one is better are drawn as errors where the name says how to convert them.
+    estimator : any cross-validated estimator of this package
+        Fitted. Scores of which a larger one is better are drawn as errors where their name says how
+        to convert them.
 
     Attributes
     ----------
@@ -42,37 +37,16 @@ class CVDisplay(st.Display):
     2
     """
 
-    needs = "cv_results_"
-
-    def __init__(self, results, *, choices, chosen, name="score"):
-        self.results = results
-        self.choices = choices
-        self.chosen = chosen
-        self.name = name
-
-    @classmethod
-    def _of_estimator(cls, estimator):
-        return cls(
-            estimator.cv_results_,
-            choices=estimator.choices_,
-            chosen=estimator.best_index_,
-            name=estimator.score_name_,
-        )
+    def __init__(self, estimator):
+        check_is_fitted(estimator, "cv_results_")
+        self.results, self.choices = estimator.cv_results_, estimator.choices_
+        self.chosen, self.name = estimator.best_index_, estimator.score_name_
 
     def _draw(self, ax, style):
         results = self.results
-        name, mean = as_errors(self.name, results["mean_test_score"])
-        curves = [
-            {
-                "label": curve.label,
-                "sparsity": results["sparsity"][curve.rows],
-                "error": mean[curve.rows],
-                "standard_error": results["standard_error"][curve.rows],
-                "chosen": curve.chosen,
-            }
-            for curve in cv_curves(results, self.chosen)
-        ]
-        x = st.log_positions(results["sparsity"])
+        name, mean = cv.as_errors(self.name, results["mean_test_score"])
+        curves = cv.curve_points(results, self.chosen, mean)
+        x = cv.log_positions(results["sparsity"])
         rules_at: dict[float, list[str]] = {}  # both rules may choose the same penalty
         for rule, i in self.choices.items():
             rules_at.setdefault(float(x[i]), []).append(rule)
@@ -89,12 +63,8 @@ class CountDisplay(st.Display):
 
     Parameters
     ----------
-    counts : ndarray of int of shape (n_points,)
-        Number of features at every point of a path.
-    errors, spread : ndarray of shape (n_points,)
-        Mean error over the folds at every point, and its standard error.
-    name : str, default="error"
-        What the errors are, for the axis.
+    estimator : any cross-validated estimator of this package
+        Fitted.
 
     Attributes
     ----------
@@ -119,32 +89,24 @@ class CountDisplay(st.Display):
     True
     """
 
-    needs = "cv_results_"
-
-    def __init__(self, counts, errors, spread, name="error"):
-        self.counts = np.asarray(counts)
-        self.errors = np.asarray(errors, dtype=float)
-        self.spread = np.asarray(spread, dtype=float)
-        self.name = name
-
-    @classmethod
-    def _of_estimator(cls, estimator):
+    def __init__(self, estimator):
+        check_is_fitted(estimator, "cv_results_")
         results, path = estimator.cv_results_, estimator.path_
-        rows = rows_of_path(results, estimator.best_index_)
+        rows = cv.rows_of_path(results, estimator.best_index_)
         if len(rows) < len(path):
             raise ValueError(
                 "The folds were asked for one number of features: there is nothing to compare. Fit "
                 "without n_features_to_select."
             )
         # The path ends where the last feature leaves; the folds go on to the end of the grid.
-        name, errors = as_errors(estimator.score_name_, results["mean_test_score"][rows])
+        name, errors = cv.as_errors(estimator.score_name_, results["mean_test_score"][rows])
         if name == estimator.score_name_:
             name, errors = f"-{name}", -errors  # not an error; less is better all the same
-        spread = results["standard_error"][rows]
-        return cls(path.n_selected, errors[: len(path)], spread[: len(path)], name)
+        self.counts, self.name = path.n_selected, name
+        self.errors, self.spread = errors[: len(path)], results["standard_error"][rows]
 
     def _draw(self, ax, style):
-        best = best_by_count(self.counts, self.errors)
+        best = cv.best_by_count(self.counts, self.errors)
         self.counts_, points = np.array(list(best)), list(best.values())
         self.errors_ = self.errors[points]
         data = (self.counts_, self.errors_, self.spread[points])

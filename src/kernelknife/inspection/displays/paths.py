@@ -1,9 +1,11 @@
 """Displays of lines: paths of weights, of votes, and of the objective of a fit."""
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from kernelknife._engine.data import column_names
 from kernelknife._engine.search import rank_features
+from kernelknife.inspection.curves import log_positions
 from kernelknife.inspection.displays import style as st
 from kernelknife.inspection.displays.charts import draw_legend, draw_paths
 
@@ -49,8 +51,6 @@ class WeightPathDisplay(st.Display):
     'weight'
     """
 
-    needs = "path_"
-
     def __init__(self, sparsities, weights, feature_names, *, ranking=None, sparsity=None):
         self.sparsities = sparsities
         self.weights = weights
@@ -59,10 +59,12 @@ class WeightPathDisplay(st.Display):
         self.sparsity = sparsity
 
     @classmethod
-    def _of_estimator(cls, estimator):
-        path = estimator.path_
+    def from_estimator(cls, estimator, *, ax=None, style=None):  # type: ignore[override]
+        """Draw the path of a cross-validated estimator; see :meth:`plot`."""
+        check_is_fitted(estimator, "path_")
+        path, chosen = estimator.path_, estimator.sparsity_
         data = (path.sparsities, path.weights, path.feature_names)
-        return cls(*data, ranking=path.ranking, sparsity=estimator.sparsity_)
+        return cls(*data, ranking=path.ranking, sparsity=chosen).plot(ax=ax, style=style)
 
     def _draw(self, ax, style):
         ranking = rank_features(self.weights) if self.ranking is None else self.ranking
@@ -117,20 +119,16 @@ class CCAPathDisplay(st.Display):
 
     def _draw(self, axes, style):
         path, displays = self.path, []
-        tables = (
-            ((path.x_weights, path.x_names, path.x_ranking), "X"),
-            (
-                (path.y_weights, path.y_names, path.y_ranking),
-                "Y",
-            ),
-        )
-        for ax, ((weights, names, ranking), table) in zip(axes, tables, strict=False):
+        for ax, side in zip(axes, "xy", strict=False):
+            weights, names, ranking = (
+                getattr(path, f"{side}_{part}") for part in ("weights", "names", "ranking")
+            )
             data = (path.sparsities, weights, names)
             display = WeightPathDisplay(*data, ranking=ranking, sparsity=self.sparsity)
             displays.append(display.plot(ax=ax, style=style))
-            ax.set(ylabel=f"weight in {table}", xlabel="")
+            ax.set(ylabel=f"weight in {side.upper()}", xlabel="")
         self.x_display_, self.y_display_ = displays
-        ax, x = axes[2], st.log_positions(path.sparsities)
+        ax, x = axes[2], log_positions(path.sparsities)
         style = {"color": st.COLORS[0], "linewidth": 1.8, **style}
         (self.line_,) = ax.plot(x, path.correlations, **style)
         ax.set_xscale("log")
@@ -150,18 +148,8 @@ class StabilityDisplay(st.Display):
 
     Parameters
     ----------
-    n_votes : ndarray of int of shape (n_points,)
-        Features that each half-sample votes for.
-    shares : ndarray of shape (n_points, n_features)
-        Share of the half-samples that vote for a feature.
-    feature_names : array-like of str
-        Names for the labels.
-    selected : ndarray of bool of shape (n_features,)
-        Features that are colored and named, at most eight.
-    chosen_votes : int
-        Number of votes that the error bound holds for, which is marked.
-    threshold : float
-        Share from which on features are selected, which is marked.
+    estimator : KnifeStability
+        Fitted. The selected features are colored and named, at most eight.
 
     Attributes
     ----------
@@ -169,6 +157,8 @@ class StabilityDisplay(st.Display):
         What was drawn on.
     lines_ : list of Line2D
         The lines of the selected features.
+    n_votes, shares : ndarray
+        Numbers of votes along the axis, and the share of the half-samples by feature at each.
 
     Examples
     --------
@@ -181,30 +171,17 @@ class StabilityDisplay(st.Display):
     True
     """
 
-    needs = "ranks_"
-
-    def __init__(self, n_votes, shares, feature_names, *, selected, chosen_votes, threshold):
-        self.n_votes = n_votes
-        self.shares = shares
-        self.feature_names = feature_names
-        self.selected = selected
-        self.chosen_votes = chosen_votes
-        self.threshold = threshold
-
-    @classmethod
-    def _of_estimator(cls, estimator):
+    def __init__(self, estimator):
+        check_is_fitted(estimator, "ranks_")
         p = estimator.n_units_
-        counts = np.unique(np.round(np.geomspace(1, p, MOST_COUNTS)).astype(int))
-        shares = np.array([estimator.vote_shares(int(count)) for count in counts])
+        self.n_votes = np.unique(np.round(np.geomspace(1, p, MOST_COUNTS)).astype(int))
+        self.shares = np.array([estimator.vote_shares(int(count)) for count in self.n_votes])
         columns = getattr(estimator, "feature_names_in_", None)
         columns = column_names(columns, estimator.n_features_in_)
-        names, selected = [], np.zeros(p, dtype=bool)
-        for unit in range(p):
-            members = np.flatnonzero(estimator.units_ == unit)
-            names.append(" + ".join(str(columns[j]) for j in members))
-            selected[unit] = estimator.support_[members[0]]
-        marks = {"chosen_votes": estimator.n_votes_, "threshold": estimator.threshold_}
-        return cls(counts, shares, names, selected=selected, **marks)
+        members = [np.flatnonzero(estimator.units_ == unit) for unit in range(p)]
+        self.feature_names = [" + ".join(str(columns[j]) for j in mine) for mine in members]
+        self.selected = np.array([bool(estimator.support_[mine[0]]) for mine in members])
+        self.chosen_votes, self.threshold = estimator.n_votes_, estimator.threshold_
 
     def _draw(self, ax, style):
         others = np.flatnonzero(~self.selected)
@@ -241,8 +218,8 @@ class ConvergenceDisplay(st.Display):
 
     Parameters
     ----------
-    histories : list of (str, ndarray)
-        Name of every start, and the objective after every iteration from it.
+    estimator : any fitted estimator of this package
+        Of a cross-validated one the chosen model is taken.
 
     Attributes
     ----------
@@ -262,12 +239,8 @@ class ConvergenceDisplay(st.Display):
     True
     """
 
-    def __init__(self, histories):
-        self.histories = histories
-
-    @classmethod
-    def _of_estimator(cls, estimator):
-        return cls(st.best_estimator(estimator).starts_)
+    def __init__(self, estimator):
+        self.histories = st.best_estimator(estimator).starts_
 
     def _draw(self, ax, style):
         best = int(np.argmin([history[-1] for _, history in self.histories]))

@@ -14,10 +14,12 @@ class KernelDisplay(st.Display):
 
     Parameters
     ----------
-    before, after : ndarray of shape (n, n)
-        Kernel matrices with equal and with fitted weights, their rows in the order to be drawn.
-    groups : list of (str, int), default=()
-        Name and number of rows of every class, in that order.
+    estimator : KnifeRegressor or KnifeClassifier
+        Fitted.
+    X : array-like of shape (n_samples, n_features)
+        Rows to compare with each other.
+    y : array-like of shape (n_samples,)
+        Classes, or numbers to order the rows by.
 
     Attributes
     ----------
@@ -42,41 +44,17 @@ class KernelDisplay(st.Display):
 
     size, n_axes = (8.0, 4.0), 2
 
-    def __init__(self, before, after, groups=()):
-        self.before = before
-        self.after = after
-        self.groups = groups
-
-    @classmethod
-    def from_estimator(cls, estimator, X, y, *, ax=None):  # type: ignore[override]
-        """Draw the kernel of a fitted estimator on the rows ``X``.
-
-        Parameters
-        ----------
-        estimator : KnifeRegressor or KnifeClassifier
-            A fitted estimator.
-        X : array-like of shape (n_samples, n_features)
-            Rows to compare with each other.
-        y : array-like of shape (n_samples,)
-            Classes, or numbers to order the rows by.
-        ax : sequence of two matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-
-        Returns
-        -------
-        KernelDisplay
-            The display, already drawn.
-        """
+    def __init__(self, estimator, X, y):
         estimator = st.best_estimator(estimator)
         check_is_fitted(estimator, "weights_")
         before, after = estimator.kernel_matrices(X)
         y = np.asarray(y).reshape(len(before), -1)[:, 0]
         order = np.argsort(y, kind="stable")
-        groups = []
+        self.groups = []
         if hasattr(estimator, "classes_"):
-            groups = [(str(c), int(np.sum(y == c))) for c in estimator.classes_]
+            self.groups = [(str(c), int(np.sum(y == c))) for c in estimator.classes_]
         ordered = np.ix_(order, order)
-        return cls(before[ordered], after[ordered], groups).plot(ax=ax)
+        self.before, self.after = before[ordered], after[ordered]
 
     def _draw(self, axes, style):
         self.images_ = []

@@ -8,9 +8,9 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from kernelknife._utils.messages import import_optional
+from kernelknife.inspection.curves import spread_labels
 
 # Colors on white paper. Readers of every kind of color vision can tell the eight apart, and no two
 # lines of a picture share one: what has none left is gray.
@@ -37,6 +37,7 @@ LOOK = {
     **{"xtick.color": QUIET, "ytick.color": QUIET, "axes.linewidth": 0.8},
     **{"text.parse_math": False, "legend.frameon": False, "path.simplify": False},
 }
+MOST_ACROSS = 3  # panels beside each other, as many as fit on a page
 CHOSEN_DASH = (0, (4, 3))  # of the lines at chosen penalties
 LABEL_GAP = 0.07  # height of a line of text, as a share of the height of usual axes
 SHORT_TICKS = 1e5  # numbers from here on, and below its inverse times 100, have an exponent
@@ -45,44 +46,36 @@ SHORT_TICKS = 1e5  # numbers from here on, and below its inverse times 100, have
 class Display(ABC):
     """What the displays share: data in the constructor, drawing in :meth:`plot`.
 
-    A subclass reads what it shows in ``_of_estimator`` and draws it in ``_draw``, into one pair of
-    axes or, where ``n_axes`` says so, into several.
+    A subclass draws in ``_draw``, into one pair of axes or, where ``n_axes`` says so, into several.
     """
 
     size: Any = (7.0, 4.4)
-    needs = ""  # the attribute that a fitted estimator must have
     n_axes = 0  # the number of axes where there are several
-
-    @classmethod
-    def _of_estimator(cls, estimator):
-        """Return the display of a fitted estimator, not drawn yet."""
-        raise NotImplementedError
 
     @abstractmethod
     def _draw(self, ax, style):
         """Draw into the axes."""
 
     @classmethod
-    def from_estimator(cls, estimator, *, ax=None, style=None):
+    def from_estimator(cls, estimator, *data, ax=None, style=None, **options):
         """Draw what the picture shows of a fitted estimator.
 
         Parameters
         ----------
         estimator : object
             A fitted estimator of a kind that the class names.
-        ax : matplotlib Axes or sequence of them, default=None
-            Where to draw; None makes a new figure.
-        style : dict, default=None
-            Passed on to matplotlib for the colored lines, bars or dots.
+        *data, **options
+            Further arguments of the class.
+        ax, style : as in plot
+            See :meth:`plot`.
 
         Returns
         -------
         display : object
             The display, already drawn.
         """
-        if cls.needs:
-            check_is_fitted(estimator, cls.needs)
-        return cls._of_estimator(estimator).plot(ax=ax, style=style)
+        display: Any = cls
+        return display(estimator, *data, **options).plot(ax=ax, style=style)
 
     def plot(self, *, ax=None, style=None):
         """Draw the picture.
@@ -113,18 +106,20 @@ class Display(ABC):
     def _several(self, axes):
         """Return the axes that were given, which must be enough, or those of a new figure."""
         if axes is None:
-            figure = import_optional("matplotlib.pyplot", "kernelknife[plot]", "Drawing").figure(
-                figsize=self.size, layout="constrained"
-            )
-            return self._split(figure)
+            pyplot = import_optional("matplotlib.pyplot", "kernelknife[plot]", "Drawing")
+            return self._split(pyplot.figure(figsize=self.size, layout="constrained"))
         axes = np.asarray(axes, dtype=object).ravel()
         if len(axes) < self.n_axes:
             raise ValueError(f"{self.n_axes} axes are needed, got {len(axes)}.")
         return axes[: self.n_axes]
 
     def _split(self, figure):
-        """Return the axes of a new figure, side by side."""
-        return figure.subplots(1, self.n_axes, squeeze=False).ravel()
+        """Return the axes of a new figure, at most three side by side."""
+        across = min(self.n_axes, MOST_ACROSS)
+        axes = figure.subplots(-(-self.n_axes // across), across, squeeze=False).ravel()
+        for ax in axes[self.n_axes :]:
+            figure.delaxes(ax)
+        return axes[: self.n_axes]
 
 
 def axes_or_new(ax, size=(7.0, 4.4)):
@@ -152,6 +147,14 @@ def new_axes(width=520, height=300, *, left=60, right=14, top=16, bottom=46, sha
         ax.set_facecolor("none")
         ax.spines[["top", "right"]].set_visible(False)
     return axes[0, 0] if shape == (1, 1) else axes
+
+
+def fit_left(ax, least=44):
+    """Give the names of the vertical axis as much room as they need, in a figure of pixels."""
+    low, high = sorted(ax.get_ylim())
+    names = [ax.yaxis.get_major_formatter()(t) for t in ax.get_yticks() if low <= t <= high]
+    width = ax.figure.get_figwidth() * 72
+    ax.figure.subplots_adjust(left=max(least, 32 + 6.4 * max(map(len, names), default=0)) / width)
 
 
 def printable(text):
@@ -236,13 +239,7 @@ def mark_penalty(ax, position, text, gid=None):
 
 
 def label_lines(ax, points, names, colors, limit=20):
-    """Write names into the right margin, each joined to a point of its line by a thin leader.
-
-    Parameters
-    ----------
-    points : list of (float, float)
-        One point of every line, in data coordinates.
-    """
+    """Write names into the right margin, each joined to a point of its line by a thin leader."""
     if not points:
         return
     shares = ax.transAxes.inverted().transform(ax.transData.transform(points))[:, 1]
@@ -263,38 +260,3 @@ def label_lines(ax, points, names, colors, limit=20):
         )
         if len(str(name)) > limit:
             text.set_gid(tip(name))
-
-
-def spread_labels(heights, gap):
-    """Return positions near ``heights``, in the same order, at least ``gap`` apart.
-
-    Heights and positions are shares of the height of the axes. Labels that would reach above 1
-    push those below them down.
-    """
-    order = np.argsort(heights, kind="stable")
-    placed = np.array(heights, dtype=float)[order]
-    for i in range(1, len(placed)):
-        placed[i] = max(placed[i], placed[i - 1] + gap)
-    excess = placed[-1] - 1.0 if len(placed) else 0.0
-    if excess > 0:
-        placed -= excess
-        for i in range(len(placed) - 2, -1, -1):
-            placed[i] = min(placed[i], placed[i + 1] - gap)
-    result = np.empty_like(placed)
-    result[order] = placed
-    return result
-
-
-def log_positions(sparsities):
-    """Return positions of penalties on a logarithmic axis.
-
-    A logarithm has no place for a penalty of zero: it is put one step to the left of the smallest
-    positive penalty.
-    """
-    x = np.array(sparsities, dtype=float)
-    positive = np.unique(x[x > 0])
-    if not len(positive):
-        return np.ones_like(x)
-    step = positive[1] / positive[0] if len(positive) > 1 else 2.0
-    x[x == 0] = positive[0] / max(step, 1.5)
-    return x

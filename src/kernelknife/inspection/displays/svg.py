@@ -23,22 +23,10 @@ DROPPED = re.compile(
 
 
 def to_svg(figure, salt="kk", title="", *, theme=True):
-    """Return a figure as an ``svg`` element.
+    """Return a figure as an ``svg`` element, well-formed XML with a title for those who cannot see.
 
-    Parameters
-    ----------
-    figure : matplotlib Figure
-    salt : str, default="kk"
-        Beginning of every identifier: figures on one page need different ones.
-    title : str, default=""
-        What the figure shows, for those who cannot see it.
-    theme : bool, default=True
-        Whether colors are variables of a style sheet; otherwise they are those on paper.
-
-    Returns
-    -------
-    str
-        Well-formed XML without a declaration.
+    The ``salt`` begins every identifier, which must differ between figures of one page. Without a
+    ``theme`` the colors are those on paper, otherwise variables of a style sheet.
     """
     ElementTree.register_namespace("", SVG[1:-1])
     text = io.StringIO()
@@ -55,15 +43,7 @@ def to_svg(figure, salt="kk", title="", *, theme=True):
 
 
 def save_figure(figure, path, format=None):
-    """Write a figure to a file whose ending names the format: PDF, PNG or SVG with real texts.
-
-    Parameters
-    ----------
-    figure : matplotlib Figure
-    path : str or Path
-    format : str, default=None
-        Instead of the ending.
-    """
+    """Write a figure to a file whose ending, or ``format``, is PDF, PNG or SVG with real texts."""
     _save(figure, path, "kk", format=format, dpi=200, facecolor="white")
 
 

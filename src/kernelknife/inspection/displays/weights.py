@@ -1,6 +1,7 @@
 """Displays of selected columns: their weights, and what could take their place."""
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from kernelknife._utils.checks import check_number
 from kernelknife.inspection.displays import style as st
@@ -37,23 +38,19 @@ class WeightsDisplay(st.Display):
     4
     """
 
-    needs = "weights_"
-
     def __init__(self, weights, feature_names):
-        self.weights = weights
-        self.feature_names = feature_names
-
-    @property
-    def size(self):
-        """Width and height of a new figure, in inches."""
-        return 6.0, 1.0 + 0.26 * max(3, min(MOST_BARS, int(np.count_nonzero(self.weights))))
+        self.weights, self.feature_names = weights, feature_names
+        n = min(MOST_BARS, int(np.count_nonzero(weights)))
+        self.size = (6.0, 1.0 + 0.26 * max(3, n))
 
     @classmethod
-    def _of_estimator(cls, estimator):
+    def from_estimator(cls, estimator, *, ax=None, style=None):  # type: ignore[override]
+        """Draw the weights of a fitted estimator; see :meth:`plot`."""
+        check_is_fitted(estimator, "weights_")
         names = getattr(estimator, "feature_names_in_", None)
         if names is None:
             names = [f"x{j}" for j in range(len(estimator.weights_))]
-        return cls(estimator.weights_, names)
+        return cls(estimator.weights_, names).plot(ax=ax, style=style)
 
     def _draw(self, ax, style):
         order = np.argsort(-self.weights, kind="stable")
@@ -112,15 +109,10 @@ class SubstitutesDisplay(st.Display):
 
     def __init__(self, substitutes, *, most=4):
         check_number(most, "most", low=1, integer=True)
-        self.substitutes = substitutes
-        self.most = most
-
-    @property
-    def size(self):
-        """Width and height of a new figure, in inches."""
-        places = self.substitutes.places[:MOST_BARS]
-        lines = sum(1 + max(len(place.substitutes[: self.most]), 1) for place in places)
-        return 7.0, max(2.0, 0.27 * lines + 0.9)
+        self.substitutes, self.most = substitutes, most
+        places = substitutes.places[:MOST_BARS]
+        lines = sum(1 + max(len(place.substitutes[:most]), 1) for place in places)
+        self.size = (7.0, max(2.0, 0.27 * lines + 0.9))
 
     def _draw(self, ax, style):
         places = self.substitutes.places[:MOST_BARS]
