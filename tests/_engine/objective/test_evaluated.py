@@ -53,7 +53,7 @@ def assert_agree(problem, low, full, rtol):
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 def test_a_low_rank_is_the_full_matrix(kernel, loss, grouped, make_problem, in_full):
     groups = np.array([0, 1, 0, 2, 1]) if grouped else None
-    problem = make_problem(kernel, loss, n=500, k=2, groups=groups)
+    problem = make_problem(kernel, loss, n=600, k=2, groups=groups)
     w = 0.5 * WEIGHTS[:3] if grouped else WEIGHTS
     low, full = problem.solve(w, tol=1e-12), in_full(problem, w, tol=1e-12)
     assert_agree(problem, low, full, 2e-5)
@@ -72,7 +72,7 @@ def test_duplicates_of_a_few_rows_have_a_rank_of_few(rng, in_full):
 
 
 def test_rows_of_no_low_rank_are_solved_in_full(rng, make_problem):
-    problem = make_problem(RBF(), SquaredLoss(), n=500)
+    problem = make_problem(RBF(), SquaredLoss(), n=600)
     everywhere = np.ones(5)  # the kernel is nearly the identity
     assert isinstance(problem.solve(everywhere).kernel, FullKernel)
     tiny = problem.with_alpha(1e-9)
@@ -82,7 +82,7 @@ def test_rows_of_no_low_rank_are_solved_in_full(rng, make_problem):
 
 
 def test_no_weight_at_all_is_a_kernel_of_one_function(make_problem, in_full):
-    problem = make_problem(RBF(), SquaredHinge(), n=500)
+    problem = make_problem(RBF(), SquaredHinge(), n=600)
     nothing = np.zeros(5)
     low = problem.solve(nothing)
     assert len(low.kernel.pivots) == 1
@@ -92,8 +92,8 @@ def test_no_weight_at_all_is_a_kernel_of_one_function(make_problem, in_full):
 
 
 def test_where_the_bound_does_not_hold_the_matrix_is_full(make_problem):
-    weighted = [make_problem(Laplace(), SquaredLoss(), n=500)]  # a gradient at zero
-    weighted.append(make_problem(RBF(), PoissonLoss(), n=500))  # no bound of the curvature
+    weighted = [make_problem(Laplace(), SquaredLoss(), n=600)]  # a gradient at zero
+    weighted.append(make_problem(RBF(), PoissonLoss(), n=600))  # no bound of the curvature
     weighted.append(make_problem(RBF(), SquaredLoss(), n=LEAST_ROWS - 1))
     for problem in weighted:
         assert isinstance(problem.solve(0.1 * WEIGHTS).kernel, FullKernel)

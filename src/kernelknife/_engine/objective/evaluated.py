@@ -41,7 +41,7 @@ Index: TypeAlias = np.ndarray | slice  # of some rows or columns, or of all
 # Pivots of the first block; every block doubles them. The residual of a pivot is at least this
 # share of the mean one, so that a block does not take rows that say nearly the same.
 FIRST_PIVOTS, LEAST_PIVOT = 24, 0.05
-LEAST_ROWS = 400  # below, Cholesky's factorization is as quick as a search for pivots
+LEAST_ROWS = 500  # below, Cholesky's factorization is as quick as a search for pivots
 BLOCK = 500  # rows of a derivative in columns without weight, which needs the matrix in full
 
 
@@ -132,18 +132,19 @@ class LowRankKernel(Evaluated):
 
     @classmethod
     def find(
-        cls, kernel: Kernel, X: np.ndarray, v: np.ndarray, enough: float
+        cls, kernel: Kernel, X: np.ndarray, v: np.ndarray, enough: float, n_curved: int
     ) -> "LowRankKernel | None":
         """Return it with a trace of the rest of at most ``enough``.
 
-        None where that takes so many pivots that the full matrix is the faster one. The pivots are
+        None where that takes so many pivots that the full matrix is the faster one, of which
+        ``n_curved`` rows would be factorized. The pivots are
         random rows, the more probable the more of them is not yet described (randomly pivoted
         Cholesky, Chen, Epperly, Tropp and Webber 2024), by a seed that is always the same.
         """
-        n, most = len(X), int(THIN_SHARE * len(X))
+        n, most = len(X), int(THIN_SHARE * n_curved)
         rest = np.array(kernel.diag(X, v), dtype=float)
         total, rng = float(rest.sum()), np.random.default_rng(0)
-        if n < LEAST_ROWS or not total > enough > 0.0:
+        if n_curved < LEAST_ROWS or not total > enough > 0.0:
             return None
         pivots = np.zeros(0, dtype=int)
         forms: list[np.ndarray] = []

@@ -283,7 +283,8 @@ class ExactProblem(Problem):
         if product and is_thin(*X.shape):
             evaluated = FullKernel(self.kernel, X, None, None, ProductMatrix(DotForm.root(X, v)))
         elif self._enough > 0.0 and X.dtype == float:
-            evaluated = LowRankKernel.find(self.kernel, X, v, self._enough)
+            n_curved = self._count_curved(warm)
+            evaluated = LowRankKernel.find(self.kernel, X, v, self._enough, n_curved)
         evaluated = evaluated or FullKernel.of(self.kernel, X, v)
         inner = self._fit(evaluated.matrix, tol, scores=warm)
         return ExactState(w, inner, subset, X, evaluated)
@@ -320,6 +321,12 @@ class ExactProblem(Problem):
         if self.fit_intercept:
             return inner
         return replace(inner, b=np.vstack([inner.b, np.zeros((1, self.n_outputs))]))
+
+    def _count_curved(self, scores: np.ndarray | None) -> int:
+        """Return how many rows a solve from some scores factorizes: the loss is curved there."""
+        if scores is None or self.loss.constant_curvature:
+            return self.n_rows
+        return int(np.count_nonzero(self.risk.curvature(scores), axis=0).max())
 
     @cached_property
     def _enough(self) -> float:
