@@ -112,6 +112,7 @@ def rank_by_search(X, y):
 RANKERS = {
     "path, rbf": rank_by_path("rbf"),
     "path, rbf, alpha 0.1": rank_by_path("rbf", alpha=0.1),
+    "path, anova, alpha 10": rank_by_path("anova", alpha=10.0),
     "search": rank_by_search,
     "Cox lasso": rank_by_lasso,
     "gradient boosting, permutation": rank_by_permutation(boosting),

@@ -205,6 +205,22 @@ class TestSelection:
         again = knife_path(X, structured, sparsities=path.sparsities[[0, -1]])
         assert again.task == "survival"
 
+    def test_weak_effects_are_found_whatever_alpha_is(self):
+        """The surrogate start follows the events: by the null likelihood alpha 10 kept one column.
+
+        A column with a tenth of the variance of the log hazard is one of 50, with 240 events.
+        """
+        rng = np.random.default_rng(1)
+        X = rng.uniform(size=(400, 50))
+        f = 2 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 4 * (X[:, 2] - 0.5) ** 2
+        time, wait = rng.exponential(np.exp(-f - 2 * X[:, 3] - X[:, 4])), rng.exponential(size=400)
+        wait *= np.quantile(time / wait, 0.6)
+        y = np.column_stack([np.minimum(time, wait), time <= wait])
+        for alpha in (1.0, 3.0, 10.0):
+            path = knife_path(X, y, task="survival", kernel="anova", alpha=alpha)
+            assert np.sort(path.ranking[:5]).tolist()[:4] == [1, 2, 3, 4]
+            assert path.ranking[:5].max() <= 6
+
     def test_a_path_costs_about_as_many_factorizations_as_a_logistic_one(self):
         X, y = draw(200)
         cox = knife_path(X, y, loss="cox").n_factorizations
