@@ -154,7 +154,7 @@ def summarize(rows):
             share = false / np.maximum(found, 1.0)
             error = share.std(ddof=1) / np.sqrt(len(share)) if len(share) > 1 else np.nan
             power = ((found - false) / np.maximum(true, 1.0)).mean()
-            holds = "" if share.mean() <= level + 2.0 * error else " TOO MANY"
+            holds = " TOO MANY" if share.mean() > level + 2.0 * error else ""
             words.append(
                 f"q <= {level}: false {share.mean():.3f} +- {error:.3f}{holds}, power {power:.2f};"
             )
