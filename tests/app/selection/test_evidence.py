@@ -1,11 +1,14 @@
 """What permutations and tests of single columns say beside a selection."""
 
+import html
 import json
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from kernelknife.app.report import build_report
 from kernelknife.app.selection import headline, select_features
 
 
@@ -57,6 +60,16 @@ def test_all_of_it_is_in_json(answer):
     assert set(found["information"]["g1"]) == {
         *("p_value", "q_value", "share", "shape", "class_means")
     }
+
+
+def test_the_headline_is_one_wherever_it_is_read(answer):
+    sentence = headline(answer)
+    assert answer.to_json()["verdict"]["sentence"] == sentence
+    page = html.unescape(re.sub(r"<[^>]+>", "", build_report(answer)))
+    assert sentence.split(". ")[0] in page
+    assert "noise (p = 0.0476, 20 permutations of state)" in page
+    # Every gene that is listed has been named, and no other.
+    assert set(re.findall(r"\bg\d+\b", sentence)) >= set(answer.verdict.informative)
 
 
 @pytest.mark.parametrize("options", [{"n_permutations": 0}, {"quick": True}])

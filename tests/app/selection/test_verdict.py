@@ -362,9 +362,12 @@ def test_what_is_enough_and_what_carries_information_are_told_apart(sure):
 
 def test_only_some_of_the_columns_may_be_stronger_than_noise(sure):
     both = replace(sure, features=features(("a", 0.5, 1.0), ("b", 0.4, 1.0), ("c", 0, 0.0)))
-    assert "Surely stronger than the strongest column of noise (p = " in headline(
-        beside_noise(both, "b")
-    )
+    assert (
+        "Of these only b is stronger than the strongest column of noise (p = 0.0476, 20 "
+        "permutations of height): the other one helps to predict, but noise can be as strong."
+    ) in headline(beside_noise(both, "b"))
+    other = headline(beside_noise(both, "c"))
+    assert "Surely stronger than the strongest column of noise (p = 0.0476, 20 perm" in other
     assert "All of them are stronger" in headline(beside_noise(both, "a", "b"))
     weak = headline(beside_noise(both, p_value=0.3))
     assert "No single column is known to be stronger than the strongest of noise (p = 0.3" in weak

@@ -299,7 +299,16 @@ def _beside_noise(selection, mark, quote):
     if set(found) == set(verdict.tiers):
         which = "It is" if len(found) == 1 else "All of them are"
         return f"{which} stronger than the strongest column of noise ({sure})."
-    return f"Surely stronger than the strongest column of noise ({sure}): {_names(found, mark)}."
+    stronger = f"stronger than the strongest column of noise ({sure})"
+    if set(found) < set(verdict.tiers):
+        verb = "is" if len(found) == 1 else "are"
+        one = len(verdict.tiers) == len(found) + 1
+        others = "the other one helps" if one else "the others help"
+        return (
+            f"Of these only {_names(found, mark)} {verb} {stronger}: {others} to predict, but "
+            "noise can be as strong."
+        )
+    return f"Surely {stronger}: {_names(found, mark)}."
 
 
 def _more_information(selection, mark):
