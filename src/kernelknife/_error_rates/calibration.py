@@ -22,6 +22,7 @@ from joblib import Parallel, delayed
 from kernelknife._engine import FitResult, FitSpec, Setup, finish, follow, set_up
 from kernelknife._engine.data import TrainingData
 from kernelknife._engine.search import (
+    choose_quickly,
     find_last_penalty,
     fixed_weights,
     refit_without_penalty,
@@ -69,16 +70,19 @@ class CalibrationConstants:
         Factor between two penalties from there on, and the last one.
     convex_step, convex_lowest : float
         Factor between two penalties of a path downwards, and the last one, as a share of the first.
+    lowest : float
+        Where paths of a step down begin, as a share of the largest strength that is compared.
     scout : int
         Permutations of a step down that run first: as a rule they show that nothing else can enter.
     """
 
     tol: float = 1e-2
     early: tuple[float, ...] = (0.01, 0.02, 0.03)
-    step: float = 1.15
+    step: float = 1.07
     highest: float = 100.0
     convex_step: float = 1.05
     convex_lowest: float = 1e-5
+    lowest: float = 0.5
     scout: int = 2
 
 
@@ -475,12 +479,13 @@ def _null(
     """Return the largest strength of some weights for targets of noise, at most the ceiling."""
     with limited_blas(), progress, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # noise may converge badly
+        penalties = _penalties(setup)  # those of the data
         setup = _with_targets(setup, *targets)
         if setup.problem.convex:
             return _FallingPath(setup).strongest(outside, ceiling)
         if step == 1:
             return find_last_penalty(setup.problem, setup.spec.solver, setup.start_settings)[0]
-        return _strongest_outside(setup, outside, ceiling)
+        return _strongest_outside(setup, penalties, outside, ceiling)
 
 
 def _with_targets(setup: Setup, Y: np.ndarray, s: np.ndarray) -> Setup:
@@ -492,26 +497,27 @@ def _with_targets(setup: Setup, Y: np.ndarray, s: np.ndarray) -> Setup:
     return replace(setup, data=data, problem=problem)
 
 
-def _strongest_outside(setup: Setup, outside: np.ndarray, ceiling: float) -> float:
+def _strongest_outside(
+    setup: Setup, penalties: np.ndarray, outside: np.ndarray, ceiling: float
+) -> float:
     """Return the last penalty, up to the ceiling, at which one of some weights is active.
 
-    The path ends there: where zero is absorbing none comes back.
+    The path begins at a part of the ceiling; what leaves before counts as if it left there. It
+    ends where none is left: where zero is absorbing none comes back.
     """
     problem, solver = setup.problem, setup.spec.solver
-    penalties = _penalties(setup)
-    n_early = len(CALIBRATION.early)
-    early = penalties[:n_early][penalties[:n_early] <= ceiling]
-    if not len(early):
+    penalties = penalties[(penalties >= CALIBRATION.lowest * ceiling) & (penalties <= ceiling)]
+    if not len(penalties):
         return 0.0
-    points = follow(setup, early).points
-    known, here = float(_last_active(points)[outside].max(initial=0.0)), points[-1]
-    for penalty in penalties[n_early:]:
-        left = here.w[outside].any() or not problem.absorbing
+    known = float(penalties[0])
+    here = choose_quickly(problem, solver, setup.start_settings).first.without_memory()
+    for penalty in penalties:
+        here = solver.solve(problem, here.damped_at_most(1.0), float(penalty))
+        left = here.w[outside].any()
+        known = float(penalty) if left else known
         worth = (problem.costs == 0).any() or here.objective < problem.null_value
-        if penalty > ceiling or not (left and worth):
+        if not (worth and (left or not problem.absorbing)):
             break
-        here = solver.solve(problem, here.w, float(penalty))
-        known = float(penalty) if here.w[outside].any() else known
     return known
 
 

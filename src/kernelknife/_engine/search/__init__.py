@@ -3,6 +3,7 @@
 from kernelknife._engine.search.grid import sparsest_state
 from kernelknife._engine.search.path import (
     Trace,
+    choose_quickly,
     choose_start,
     find_last_penalty,
     follow_path,
@@ -29,6 +30,7 @@ __all__ = [
     "Start",
     "StartSettings",
     "Trace",
+    "choose_quickly",
     "choose_start",
     "empty_state",
     "equal_weights",

@@ -21,7 +21,14 @@ from kernelknife._engine.search.starts import Start, StartSettings, empty_state,
 from kernelknife._engine.solvers import Solution, Solver
 from kernelknife._utils.progress import SILENT, Progress
 
-__all__ = ["Trace", "choose_start", "find_last_penalty", "follow_path", "rank_features"]
+__all__ = [
+    "Trace",
+    "choose_quickly",
+    "choose_start",
+    "find_last_penalty",
+    "follow_path",
+    "rank_features",
+]
 
 
 @dataclass(frozen=True)
@@ -132,6 +139,17 @@ def choose_start(problem: Problem, solver: Solver, starts: list[Start]) -> PathS
     return PathStart(*min(equal, key=lambda entry: entry[1].objective), spent)
 
 
+def choose_quickly(problem: Problem, solver: Solver, settings: StartSettings) -> PathStart:
+    """Return the best start but the one of equal weights, which is hardly ever better.
+
+    It takes longer than the others together.
+    """
+    begin = problem.run_on_sample(_choose_on_sample, solver, settings)
+    starts = make_starts(problem, settings) if begin is None else [begin]
+    others = [start for start in starts if start.name != "scaled"]
+    return choose_start(problem, solver, others or starts)
+
+
 def find_last_penalty(
     problem: Problem, solver: Solver, settings: StartSettings
 ) -> tuple[float, Solution]:
@@ -148,11 +166,7 @@ def find_last_penalty(
     last : Solution
         The model that pays longest, without its state.
     """
-    begin = problem.run_on_sample(_choose_on_sample, solver, settings)
-    starts = make_starts(problem, settings) if begin is None else [begin]
-    # Of equal weights the penalty is hardly ever larger than of the others, at twice the cost.
-    starts = [start for start in starts if start.name != "scaled"] or starts
-    chosen = choose_start(problem, solver, starts)
+    chosen = choose_quickly(problem, solver, settings)
     loose = solver.loosened(PATH.probe_tol)
     here = chosen.probe
     if here is None:
