@@ -125,6 +125,12 @@ def test_noise_of_a_convex_kernel_has_the_penalty_at_which_its_first_column_ente
     assert found.p_value == (1 + above) / 20
 
 
+def test_a_model_without_columns_needs_no_factorization(capfd):
+    """LAPACK wrote about matrices without rows, to the terminal itself."""
+    calibrate(setup_of(KnifeRegressor(kernel="additive"), *noise(200)), n_permutations=19)
+    assert capfd.readouterr() == ("", "")
+
+
 def test_p_values_under_noise_are_small_as_rarely_as_they_claim():
     rejected = 0
     for seed in range(200):
