@@ -54,8 +54,11 @@ def test_it_chooses_both_penalties_and_predicts(fitted):
 
 def test_results_are_a_tidy_table(fitted):
     frame = pd.DataFrame(fitted.cv_results_)
-    # Per alpha ten penalties, with shrunk and with refitted weights, and all columns alike.
-    assert len(frame) == 2 * (10 + 10 + 1)
+    # Per alpha ten penalties at most, with shrunk and with refitted weights, and all columns alike.
+    for _, mine in frame.groupby("alpha"):
+        counts = mine["weighting"].value_counts()
+        assert counts["penalized"] == counts["relaxed"] <= 10
+        assert counts["equal"] == 1
     best = frame.iloc[fitted.best_index_]
     assert best["mean_test_score"] == fitted.best_score_ == frame["mean_test_score"].max()
     assert best["weighting"] == fitted.weighting_
@@ -356,16 +359,29 @@ def test_a_row_of_weight_zero_does_not_make_the_path_rough(monkeypatch):
 
 
 def test_only_paths_that_were_followed_to_the_end_are_selected(rng):
-    """With 200 rows and more the screening sees all folds, but few penalties and no refits."""
+    """The screening may see all folds, but few penalties and no refits."""
     X = np.random.default_rng(3).normal(size=(220, 5))
     y = 0.25 * X[:, 0] + np.random.default_rng(4).normal(size=220)
     options = {"kernel": ["linear", "additive", "rbf"], "sparsities": 12}
     for rows in range(200, 221, 5):
         search = KnifeRegressorCV(**options).fit(X[:rows], y[:rows])
         results = search.cv_results_
-        assert (results["n_folds"] == 5).all()
+        assert (results["n_folds"] == 5)[~results["followed"]].any()
         assert not results["followed"].all()
         assert all(results["followed"][index] for index in search.choices_.values())
+
+
+def test_a_path_ends_where_its_scores_have_turned_and_the_one_of_all_rows_goes_on():
+    X, y = make_sinusoidal(150, 5, random_state=0)
+    search = KnifeRegressorCV("rbf", alphas=0.1, sparsities=20, random_state=0).fit(X, y)
+    grid = KnifeRegressorCV("rbf", alphas=0.1, sparsities=search.path_.sparsities).fit(X, y)
+    last = search.cv_results_["sparsity"].max()
+    assert last < search.path_.sparsities[-1]
+    # Where every penalty is given all are followed, and nothing beyond is any better.
+    scores, sparsities = (grid.cv_results_[name] for name in ("mean_test_score", "sparsity"))
+    assert sparsities.max() == search.path_.sparsities[-1]
+    assert scores[sparsities > last].max() < scores.max() - grid.cv_results_["standard_error"].min()
+    assert grid.sparsity_ == pytest.approx(search.sparsity_)
 
 
 def test_a_screening_of_refitted_models_alone_compares_those():

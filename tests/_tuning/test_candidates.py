@@ -169,9 +169,9 @@ def test_a_screening_refits_only_where_nothing_else_selects():
 
 def test_a_path_from_a_penalty_has_none_below():
     path = path_of([0.0, 1.0, 2.0, 4.0])
-    assert_array_equal(path.from_penalty(2.0).penalties, [2.0, 4.0])
-    assert_array_equal(path_of([1.0, 2.0, 4.0]).from_penalty(2.0).penalties, [2.0, 4.0])
-    assert_array_equal(path.from_penalty(0.0).penalties, path.penalties)
+    assert_array_equal(path.between(2.0, 9.0).penalties, [2.0, 4.0])
+    assert_array_equal(path_of([1.0, 2.0, 4.0]).between(2.0, 9.0).penalties, [2.0, 4.0])
+    assert_array_equal(path.between(0.0, 9.0).penalties, path.penalties)
 
 
 def test_a_penalty_goes_with_the_rows_only_where_weights_enter_linearly():

@@ -178,7 +178,8 @@ def test_their_paths_are_planned_and_counted(kernels, options, sinusoid):
     search = KnifeRegressorCV(**{**SMALL, "kernel": kernels, **options}, nested="full")
     planned = plan_search(SearchSpec.from_estimator(search), 80)
     search.fit(*sinusoid)
-    assert planned.n_paths == search.n_paths_
+    # What is surely behind after two folds goes no further.
+    assert 0.8 * planned.n_paths < search.n_paths_ <= planned.n_paths
     search.set_params(nested="others")
     fewer = plan_search(SearchSpec.from_estimator(search), 80)
     assert planned.n_paths > 3 * fewer.n_paths

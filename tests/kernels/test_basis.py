@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+import kernelknife.kernels.basis as basis_module
 from kernelknife.kernels import Additive
 from kernelknife.kernels.basis import make_basis, make_bent_basis
 
@@ -214,3 +215,17 @@ def test_another_library_bends_the_same(columns):
     basis = make_bent_basis(columns, np.ones(len(columns)))
     there = basis.expand(array_api_strict.asarray(columns))
     assert_allclose(np.asarray(there), basis.expand(columns), atol=1e-12)
+
+
+def test_bases_of_several_folds_are_remembered_up_to_a_limit(columns, monkeypatch):
+    """Kernels and rounds of a search share those of a fold, and no memory grows with the folds."""
+    monkeypatch.setattr(basis_module, "_MADE", {})
+    ones = np.ones(len(columns))
+    first, second = make_basis(columns, ones, **OPTIONS), make_basis(columns, ones + 1.0, **OPTIONS)
+    assert make_basis(columns.copy(), ones, **OPTIONS) is first
+    monkeypatch.setattr(basis_module, "REMEMBERED", first.n_numbers)
+    third = make_basis(columns + 1.0, ones, **OPTIONS)
+    assert list(basis_module._MADE.values()) == [third]
+    again = make_basis(columns, ones + 1.0, **OPTIONS)
+    assert again is not second
+    assert_allclose(again.expand(columns), second.expand(columns), atol=1e-12)

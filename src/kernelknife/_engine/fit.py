@@ -9,7 +9,7 @@ No estimator is seen here. Cross-validation, components and selections with an e
 same functions with a specification of their own.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, TypedDict, Unpack
 
@@ -407,11 +407,13 @@ def follow(
     *,
     updates_per_point: int | None = None,
     begin: Start | None = None,
+    until: Callable[[Solution], bool] | None = None,
     progress: Progress = SILENT,
 ) -> Trace:
     """Follow the path of a setup; see :func:`kernelknife.knife_path` for the parameters.
 
     ``begin`` is where to begin; None takes the best of the starts that the specification asks for.
+    ``until`` is asked after every point of rising penalties whether the path ends there.
     """
     return follow_path(
         setup.problem,
@@ -420,6 +422,7 @@ def follow(
         sparsities,
         updates_per_point=updates_per_point,
         begin=begin,
+        until=until,
         progress=progress,
     )
 

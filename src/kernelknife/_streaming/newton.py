@@ -373,7 +373,7 @@ class _Steps:
         for path in paths:
             # Of its two penalties a linear model shows the product.
             least = KEPT_BELOW * candidate.sparsity * candidate.alpha / path.alpha
-            path = path.from_penalty(min(least, path.penalties[-1]))
+            path = path.between(min(least, path.penalties[-1]), np.inf)
             kept |= follow(whole.with_alpha(path.alpha), path.penalties).points[0].w > 0
             self.paths.append(path)
         self.functions = np.flatnonzero(kept[self.owner])

@@ -8,7 +8,7 @@ it, perhaps refitted without the penalty; and perhaps the model of all columns w
 
 import math
 import numbers
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
@@ -132,6 +132,8 @@ class CandidatePath:
     support : ndarray of shape (n_features,) or None
         Weights of columns that have been selected by other means than the folds, which then refit
         these and follow no path.
+    beyond : ndarray
+        Larger penalties, which the folds leave out because their scores have turned before.
     """
 
     kernel: str
@@ -139,6 +141,7 @@ class CandidatePath:
     penalties: np.ndarray
     weightings: tuple[str, ...]
     support: np.ndarray | None = None
+    beyond: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
     @property
     def alpha(self) -> float:
@@ -149,6 +152,11 @@ class CandidatePath:
     def by_count(self) -> bool:
         """Whether a number of features is given instead of penalties."""
         return self.spec.n_features_to_select is not None
+
+    @property
+    def all_penalties(self) -> np.ndarray:
+        """Those of the path on all rows, which goes on to its end."""
+        return np.concatenate([self.penalties, self.beyond])
 
     @cached_property
     def candidates(self) -> tuple[Candidate, ...]:
@@ -171,9 +179,12 @@ class CandidatePath:
             weightings = tuple(kind for kind in weightings if kind != RELAXED)
         return replace(self, penalties=kept, weightings=weightings)
 
-    def from_penalty(self, least: float) -> "CandidatePath":
-        """Return the path without penalties below one."""
-        return replace(self, penalties=self.penalties[~(self.penalties < least)])
+    def between(self, least: float, most: float) -> "CandidatePath":
+        """Return the path with penalties of a range, those above it left for all rows."""
+        above = self.penalties > most
+        beyond = np.concatenate([self.penalties[above], self.beyond])
+        kept = ~above & ~(self.penalties < least)
+        return replace(self, penalties=self.penalties[kept], beyond=beyond)
 
     def refits(self, n_features: int) -> bool:
         """Whether models of ``n_features`` features are refitted where the weighting is "relaxed".

@@ -30,6 +30,7 @@ from kernelknife._engine.search import Start, Trace, equal_weights, refit_withou
 from kernelknife._engine.solvers import Solution
 from kernelknife._tuning.candidates import (
     EQUAL,
+    PENALIZED,
     RELAXED,
     Candidate,
     CandidatePath,
@@ -62,6 +63,9 @@ FOLD_TOL = 1e-3  # of the objective on a fold, whose score is uncertain by far m
 # The same where only kernels, alphas and starts are compared, and weak weights are not tried to be
 # dropped: on 18 planted problems nothing else came out.
 SCREENING_TOL = 1e-2
+# Standard errors of the difference, between the test rows of a fold, by which a model is surely
+# worse than the best one of its path.
+TURNED = 3.0
 
 
 # -- what is scored, and how ----------------------------------------------------------------------
@@ -213,6 +217,10 @@ class FoldScores:
         Of every point of the path, from where another path can go on.
     n_factorizations : int
         Those of starts, of the path and of what was refitted.
+    losses : ndarray of shape (n_candidates, n_test) or None
+        What every test row takes from the scores, where these are means over rows.
+    turned : int or None
+        Number of penalties up to which the path was followed, where its scores have turned there.
     """
 
     scores: np.ndarray
@@ -220,13 +228,21 @@ class FoldScores:
     n_training_rows: int
     weights: csr_array | None = None
     n_factorizations: int = 0
+    losses: np.ndarray | None = None
+    turned: int | None = None
 
     @classmethod
     def of_solution(cls, setup: Setup, solution: Solution, test: SearchData) -> "FoldScores":
         """Return the score of a single candidate."""
-        score, selected = _Judge(setup, test)(solution)
+        score, selected, _ = _Judge(setup, test)(solution)
         bits = np.packbits(selected[None], axis=1)
         return cls(np.array([score]), bits, setup.data.rows.shape[0])
+
+    def restricted(self, candidates: np.ndarray) -> "FoldScores":
+        """Return those of some candidates."""
+        losses = None if self.losses is None else self.losses[candidates]
+        scores, selected = self.scores[candidates], self.selected[candidates]
+        return replace(self, scores=scores, selected=selected, losses=losses)
 
 
 # -- the work of one fold -------------------------------------------------------------------------
@@ -254,6 +270,7 @@ def score_paths(
     test: np.ndarray,
     begins: Sequence[Start | None] = (),
     start_rows: np.ndarray | None = None,
+    ends_early: bool = False,
     progress: Progress = SILENT,
 ) -> tuple[list[FoldScores], list[Start]]:
     """Score paths of one kernel on one fold.
@@ -270,6 +287,8 @@ def score_paths(
         finds out.
     start_rows : ndarray of int, default=None
         Training rows that decide where to begin; None takes all of them.
+    ends_early : bool, default=False
+        Whether a path of rising penalties ends where its scores have turned.
     progress : Progress
 
     Returns
@@ -291,21 +310,26 @@ def score_paths(
                 begin = None  # it was found on some of the rows, where other columns are constant
             with progress.subtask("path"):
                 penalties = _penalties_of_fold(path, here, data, train)
-                trace = follow(here, penalties, begin=begin or following)
+                judge, refits = _Judge(here, data.take(test)), _Refits(path, here)
+                until = _Turning(path, judge, refits) if ends_early else None
+                trace = follow(here, penalties, begin=begin or following, until=until)
                 begun.append(trace.begun)
                 following = _without_penalty(trace)
                 solutions = [
                     solution
                     for weighting in path.weightings
-                    for solution in solutions_on_path(path, here, trace, weighting)
+                    for solution in solutions_on_path(path, here, trace, weighting, refits)
                 ]
-                judge = _Judge(here, data.take(test))
                 judged = [judge(solution) for solution in solutions]
-            scores, selected = zip(*judged, strict=True)
+            scores, selected, losses = zip(*judged, strict=True)
             bits = np.packbits(selected, axis=1)
             weights = csr_array(np.array([point.w for point in trace.points]))
             n_rows, spent = here.data.rows.shape[0], _factorizations(trace, solutions)
-            results.append(FoldScores(np.array(scores), bits, n_rows, weights, spent))
+            by_row = None if losses[0] is None else np.array(losses, dtype=np.float32)
+            turned = len(trace.points) if until is not None and until.turned else None
+            results.append(
+                FoldScores(np.array(scores), bits, n_rows, weights, spent, by_row, turned)
+            )
         return results, begun
 
 
@@ -375,7 +399,11 @@ def _penalties_of_fold(
 
 
 def solutions_on_path(
-    path: CandidatePath, setup: Setup, trace: Trace, weighting: str
+    path: CandidatePath,
+    setup: Setup,
+    trace: Trace,
+    weighting: str,
+    refits: "_Refits | None" = None,
 ) -> list[Solution]:
     """Return the solutions of the candidates of one weighting, in the order of their penalties."""
     if weighting == EQUAL:
@@ -387,17 +415,26 @@ def solutions_on_path(
     # Past the end of a path nothing changes any more.
     missing = len(path.penalties) - len(trace.points)
     points = [*trace.points, *[trace.points[-1]] * missing]
-    return _relaxed(path, setup, points) if weighting == RELAXED else points
+    refits = refits or _Refits(path, setup)
+    return list(map(refits, points)) if weighting == RELAXED else points
 
 
-def _relaxed(path: CandidatePath, setup: Setup, points: Sequence[Solution]) -> list[Solution]:
-    """Return every point of a path refitted without its penalty, every selection once."""
-    relaxed: dict[bytes, Solution] = {}
-    for point in points:
+class _Refits:
+    """Refits points of a path without its penalty, every selection once."""
+
+    def __init__(self, path: CandidatePath, setup: Setup):
+        self.path, self.setup = path, setup
+        self.known: dict[bytes, Solution] = {}
+
+    def __call__(self, point: Solution) -> Solution:
+        """Return a point refitted, or as it is where its selection is too large for that."""
         support = (point.w > 0).tobytes()
-        if support not in relaxed and path.refits(int(np.count_nonzero(point.w))):
-            relaxed[support] = refit_without_penalty(setup.problem, setup.spec.solver, point.w)
-    return [relaxed.get((point.w > 0).tobytes(), point) for point in points]
+        if support not in self.known:
+            if not self.path.refits(int(np.count_nonzero(point.w))):
+                return point
+            problem, solver = self.setup.problem, self.setup.spec.solver
+            self.known[support] = refit_without_penalty(problem, solver, point.w)
+        return self.known[support]
 
 
 def model_at(setup: Setup, solution: Solution) -> Model:
@@ -423,16 +460,18 @@ class _Judge:
         self.seen = replace(setup, data=replace(data, columns=columns, adjusted=adjusted))
         self.coupled = _CoupledScore(setup, test) if setup.spec.loss.couples_rows else None
         # With the solution itself, so that no other one can have its identity.
-        self.known: dict[int, tuple[Solution, float, np.ndarray]] = {}
+        self.known: dict[int, tuple[Solution, float, np.ndarray, np.ndarray | None]] = {}
 
-    def __call__(self, solution: Solution) -> tuple[float, np.ndarray]:
-        """Return the score of a solution and which features it selects."""
+    def __call__(self, solution: Solution) -> tuple[float, np.ndarray, np.ndarray | None]:
+        """Return the score of a solution, which features it selects, and the loss of every row."""
         if id(solution) not in self.known:
             selected = self.setup.data.user_values(solution.w) > 0
-            self.known[id(solution)] = solution, self._score(solution), selected
+            score, losses = self._score(solution)
+            self.known[id(solution)] = solution, score, selected, losses
         return self.known[id(solution)][1:]
 
-    def _score(self, solution: Solution) -> float:
+    def _score(self, solution: Solution) -> tuple[float, np.ndarray | None]:
+        """Return the score, and what every row takes from it where it is a mean over rows."""
         y, s, scoring = self.test.y, self.test.sample_weight, self.test.scoring
         if scoring.scorer is not None:
             weighted = {} if (s == 1).all() else {"sample_weight": s}
@@ -440,17 +479,53 @@ class _Judge:
             if isinstance(self.setup.spec.loss, CoxLoss):
                 model = model.with_baseline(self.setup.spec.loss, self.setup.data.rows)
             estimator = scoring.as_estimator(self.setup, solution, model)
-            return scoring.scorer(estimator, self.test.X, y, **weighted)
+            return scoring.scorer(estimator, self.test.X, y, **weighted), None
         model = model_at(self.seen, solution)
         if self.coupled is not None:
-            return self.coupled(model, self.rows)
+            return self.coupled(model, self.rows), None
         predicted = model.predict(self.rows, self.test.offset)
         if model.targets.classes is not None:
-            return float(np.average(predicted == y, weights=s, axis=0).mean())
-        if self.setup.spec.loss.score is not None:
-            return float(self.setup.spec.loss.score(y, predicted, s))
-        squares = (predicted - y) ** 2
-        return -float(np.average(squares, weights=s, axis=0).mean())
+            losses = np.asarray(predicted != y, dtype=float)
+            score = float(np.average(predicted == y, weights=s, axis=0).mean())
+        elif self.setup.spec.loss.score is not None:
+            return float(self.setup.spec.loss.score(y, predicted, s)), None
+        else:
+            losses = (predicted - y) ** 2
+            score = -float(np.average(losses, weights=s, axis=0).mean())
+        return score, losses.reshape(len(y), -1).mean(axis=1) * (s / s.mean())
+
+
+class _Turning:
+    """Tells when a path of rising penalties has turned: whatever comes is surely worse.
+
+    So are then a point of it and, where selections are refitted, that of its selection.
+    """
+
+    def __init__(self, path: CandidatePath, judge: _Judge, refits: _Refits):
+        self.weightings, self.judge, self.refits = path.weightings, judge, refits
+        self.best: tuple[float, np.ndarray | None] = -np.inf, None
+        self.turned = False
+
+    def __call__(self, point: Solution) -> bool:
+        """Whether the path ends at this point, the next one."""
+        worse = []
+        if PENALIZED in self.weightings:
+            worse.append(self._is_worse(point))
+        if RELAXED in self.weightings and all(worse):
+            worse.append(self._is_worse(self.refits(point)))
+        self.turned = bool(worse) and all(worse)
+        return self.turned
+
+    def _is_worse(self, solution: Solution) -> bool:
+        """Whether a model is surely worse than the best one so far."""
+        score, _, losses = self.judge(solution)
+        best = self.best[1]
+        if score > self.best[0]:
+            self.best = score, losses
+        if best is None or losses is None or len(losses) < 2:
+            return False
+        gap = losses - best
+        return bool(gap.mean() > TURNED * gap.std(ddof=1) / np.sqrt(len(gap)))
 
 
 class _CoupledScore:

@@ -1,13 +1,15 @@
 """Successive halving of candidate paths over folds: what cannot win is not followed to the end.
 
-A screening round follows every path on some of the folds and rows, with few penalties. There the
+A screening follows every path on few folds and some of the rows, with few penalties. There the
 search for ``alpha`` goes on, by factors of ten, until the curve of every kernel has turned on both
-sides. The best paths are then followed on all folds, with all penalties but those far below the
-best of the screening: there features are many, and points cost most. On a fold whose rows the
-screening has seen they begin where it has been. Which paths go on depends on the scores alone, so
-that the answer is the same for any number of workers.
+sides. A path that is surely behind the best after the first of these folds goes no further. The
+best ones are then followed on all folds, with all penalties but those far below the best of the
+screening, where features are many and points cost most, and begin where it has been on a fold whose
+rows it has seen. A path of rising penalties ends where its scores have turned. What goes on depends
+on the scores alone, so that the answer is the same for any number of workers.
 """
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -43,8 +45,11 @@ class HalvingConstants:
         Training rows of a fold that kernels and alphas are compared on, and starts where there are
         centers.
     screening_folds, fewest_folds, enough_rows : int
-        A screening round takes one set of five folds, or fewer where these have test rows enough:
-        the misclassification rates of two candidates are then known to about one in a hundred.
+        A screening takes one set of five folds, or fewer where these have test rows enough: the
+        misclassification rates of two candidates are then known to about one in a hundred.
+    first_rows : int
+        Test rows of the folds that all kernels are compared on; the others of the screening see no
+        path that is surely behind by then.
     finalists : int
         Paths that are followed to the end; where there are no more, none is screened.
     worth_a_step, sure_step : float
@@ -62,6 +67,7 @@ class HalvingConstants:
     screening_folds: int = 5
     fewest_folds: int = 2
     enough_rows: int = 800
+    first_rows: int = 25
     finalists: int = 2
     worth_a_step: float = 0.005
     sure_step: float = 2.0
@@ -84,6 +90,12 @@ def _screening_folds(n_folds: int, n_rows: int) -> int:
     """Return how many of the folds a screening round takes."""
     enough = math.ceil(HALVING.enough_rows * n_folds / n_rows)
     return min(n_folds, HALVING.screening_folds, max(enough, HALVING.fewest_folds))
+
+
+def _first_folds(n_screening: int, rows_of_a_fold: float) -> int:
+    """Return how many of the folds of the screening see every path."""
+    enough = math.ceil(HALVING.first_rows / max(rows_of_a_fold, 1.0))
+    return min(n_screening, max(enough, HALVING.fewest_folds))
 
 
 # -- known before it begins -----------------------------------------------------------------------
@@ -146,7 +158,9 @@ def plan_search(spec: SearchSpec, n_rows: int, n_folds: int | None = None) -> Se
     if n_paths <= HALVING.finalists and not spec.extends:
         n_screening, n_final = 0, n_paths * n_folds
     else:
-        n_screening = n_paths * _screening_folds(n_folds, n_rows)
+        n_screened = _screening_folds(n_folds, n_rows)
+        # At most; how many are surely behind after the first folds is not known.
+        n_screening = n_paths * n_screened
         n_final = min(n_paths, HALVING.finalists) * n_folds
     if spec.rule == CALIBRATED:
         kinds = len(spec.alphas) if spec.extends else given
@@ -246,34 +260,74 @@ class Halving:
         """
         self._splits, self._progress = splits, progress
         wanted, n_folds = self.spec.alphas, len(splits)
+        ends = [n_folds]
         if self.spec.extends or sum(map(len, wanted.values())) > HALVING.finalists:
-            self._screen(wanted, range(_screening_folds(n_folds, len(self.data.X))))
-            self.finalists = sorted(self._best_paths())
+            going = self._screen(wanted, _screening_folds(n_folds, len(self.data.X)))
+            self.finalists = sorted(self._best_paths(going))
+            # A path that turns out to be surely behind does not see the other folds.
+            first = (HALVING.fewest_folds, HALVING.screening_folds)
+            ends = [*(n for n in first if n < n_folds), n_folds]
         else:
             self._add(wanted)
             self.finalists = list(range(len(self.paths)))
-        # Penalties far below the best of the screening are left out, unless the user gave them.
-        shortens = not isinstance(self.spec.sparsities, np.ndarray)
         for i in self.finalists:
             seen = self.paths[i]
             self.paths[i] = self.make_path(seen.kernel, seen.alpha)
-            if shortens and self.scores[i]:
+            if self._shortens and self.scores[i]:
                 number = self._point_before_best(seen, i)
-                self.paths[i] = self.paths[i].from_penalty(float(seen.penalties[number]))
+                self.paths[i] = self.paths[i].between(float(seen.penalties[number]), np.inf)
                 self._go_on(seen, i, number)
             self.scores[i] = []
-        self._score(self.finalists, range(n_folds), screening=False)
+        for begin, end in itertools.pairwise([0, *ends]):
+            self._score(self.finalists, range(begin, end), screening=False)
+            self.finalists = self._not_behind(self.finalists) if len(ends) > 1 else self.finalists
 
-    def _screen(self, wanted: dict[str, list[float]], folds: Sequence[int]) -> None:
-        """Follow coarse paths, and others beside them as long as that pays."""
+    @property
+    def _shortens(self) -> bool:
+        """Whether penalties may be left out, which the user has not given."""
+        return not isinstance(self.spec.sparsities, np.ndarray)
+
+    def _screen(self, wanted: dict[str, list[float]], n_folds: int) -> list[int]:
+        """Follow coarse paths, others beside them as long as that pays.
+
+        Those are returned that have been followed on all of the folds.
+        """
+        n_test = float(np.mean([len(test) for _, test in self._splits]))
+        n_first = _first_folds(n_folds, n_test) if self._scores_rows else n_folds
+        # One alpha of every kernel, then the others that were asked for, then some beyond.
+        first = 1 if self.spec.extends else None
+        later = {kernel: alphas[len(alphas[:first]) :] for kernel, alphas in wanted.items()}
+        self._score(self._add_screened(wanted, first), range(n_first), screening=True)
+        wanted = {kernel: later[kernel] for kernel in self._contenders() if later[kernel]}
+        self._score(self._add_screened(wanted), range(n_first), screening=True)
+        going = self._not_behind(range(len(self.paths)))
+        if n_first < n_folds:
+            self._score(going, range(n_first, n_folds), screening=True)
+        wanted = self._next_alphas(going) if self.spec.extends else {}
         while wanted:
-            begun = len(self.paths)
-            self._add(wanted)
-            new = range(begun, len(self.paths))
-            for i in new:
-                self.paths[i] = self.paths[i].screened()
-            self._score(new, folds, screening=True)
-            wanted = self._next_alphas() if self.spec.extends else {}
+            added = self._add_screened(wanted)
+            self._score(added, range(n_folds), screening=True)
+            going += added
+            wanted = self._next_alphas(going)
+        return going
+
+    def _add_screened(self, wanted: dict[str, list[float]], most: int | None = None) -> list[int]:
+        """Add coarse paths, as many alphas of each kernel at most, and return their numbers."""
+        begun = len(self.paths)
+        self._add({kernel: alphas[:most] for kernel, alphas in wanted.items()})
+        self.paths[begun:] = [path.screened() for path in self.paths[begun:]]
+        return list(range(begun, len(self.paths)))
+
+    def _not_behind(self, going: Sequence[int]) -> list[int]:
+        """Return the paths that are not surely behind the best of them."""
+        best = self._in_order(going)[0]
+        return [i for i in going if i == best or not self._surely_better(best, i)]
+
+    @property
+    def _scores_rows(self) -> bool:
+        """Whether scores are means over test rows, which tell their own errors."""
+        one, loss = self.data.scoring.scorer is None, self.spec.fit.loss
+        return one and loss.score is None and not loss.couples_rows
 
     def _add(self, wanted: dict[str, list[float]]) -> None:
         for kernel, alphas in wanted.items():
@@ -281,23 +335,24 @@ class Halving:
                 self.paths.append(self.make_path(kernel, alpha))
                 self.scores.append([])
 
-    def _best_paths(self) -> list[int]:
+    def _best_paths(self, going: Sequence[int]) -> list[int]:
         """Return the paths that go on: the best one of each of the best kernels.
 
         Neighboring alphas of one kernel do about equally well, so that a second one of them would
         add little. Where there are fewer kernels than places, further alphas take these.
         """
-        order, leaders = self._in_order(), self._leaders()
-        best, *others = (leaders + [i for i in order if i not in leaders])[: HALVING.finalists]
-        return [best, *(i for i in others if not self._surely_better(best, i))]
+        order, leaders = self._in_order(going), self._leaders(going)
+        return self._not_behind(
+            (leaders + [i for i in order if i not in leaders])[: HALVING.finalists]
+        )
 
-    def _in_order(self) -> list[int]:
+    def _in_order(self, going: Sequence[int]) -> list[int]:
         """Return the paths, the best one first; of those that do equally well in their order."""
-        return sorted(range(len(self.paths)), key=lambda i: -self._best(i))
+        return sorted(going, key=lambda i: -self._best(i))
 
-    def _leaders(self) -> list[int]:
+    def _leaders(self, going: Sequence[int]) -> list[int]:
         """Return the best path of every kernel, the best one first."""
-        order = self._in_order()
+        order = self._in_order(going)
         first_of = {self.paths[i].kernel: i for i in reversed(order)}
         return [i for i in order if first_of[self.paths[i].kernel] == i]
 
@@ -338,28 +393,28 @@ class Halving:
                 penalty = float(path.penalties[max(at, 0)])
                 self._begun[i, fold] = replace(known, weights=w, sparsity=penalty)
 
-    def _next_alphas(self) -> dict[str, list[float]]:
+    def _next_alphas(self, going: Sequence[int]) -> dict[str, list[float]]:
         """Return the next alpha of every kernel whose curve still rises at an end."""
         wanted = {}
-        contenders = self._contenders()
-        for kernel in contenders:
+        for kernel in self._contenders():
             mine = [i for i, path in enumerate(self.paths) if path.kernel == kernel]
             mine.sort(key=lambda i: self.paths[i].alpha)
+            if len(mine) < 2:
+                continue  # it was no contender before
             worst = min(float(np.nanmin(self._means(i), initial=np.inf)) for i in mine)
             least = HALVING.worth_a_step * (max(map(self._best, mine)) - worst)
             low = self.paths[mine[0]].alpha / HALVING.alpha_step
             high = self.paths[mine[-1]].alpha * HALVING.alpha_step
-            if self._pays(mine[0], mine[1:], least) and low >= HALVING.alpha_lowest * (1.0 - 1e-9):
+            lowest, highest = HALVING.alpha_lowest * (1 - 1e-9), HALVING.alpha_highest * (1 + 1e-9)
+            if mine[0] in going and self._pays(mine[0], mine[1:], least) and low >= lowest:
                 wanted[kernel] = [low]
-            elif self._pays(mine[-1], mine[:-1], least) and high <= HALVING.alpha_highest * (
-                1.0 + 1e-9
-            ):
+            elif mine[-1] in going and self._pays(mine[-1], mine[:-1], least) and high <= highest:
                 wanted[kernel] = [high]
         return wanted
 
     def _contenders(self) -> list[str]:
         """Return the kernels that another alpha could make one of the best."""
-        leaders = self._leaders()
+        leaders = self._leaders(range(len(self.paths)))
         last = leaders[: HALVING.finalists][-1]
         far = {self.paths[i].kernel for i in leaders if self._surely_better(last, i)}
         return [kernel for kernel in self.spec.alphas if kernel not in far]
@@ -367,10 +422,10 @@ class Halving:
     def _pays(self, i: int, others: Sequence[int], least: float) -> bool:
         """Whether a path gains more than that over others, and more than chance would."""
         second = max(others, key=self._best)
-        if not np.isfinite(self._best(second)) or not self._best(i) - self._best(second) > least:
+        if not np.isfinite([self._best(i), self._best(second)]).all():
             return False  # a scoring may be NaN for everything on a path
-        gain, error = self._gain(i, second)
-        return not gain <= HALVING.sure_step * error
+        gain, error = self._gain(self._top(i), self._top(second))
+        return gain > least and not gain <= HALVING.sure_step * error
 
     def _surely_better(self, i: int, other: int) -> bool:
         """Whether a path gains so much over another one that following both is no use.
@@ -379,21 +434,31 @@ class Halving:
         """
         if not np.isfinite([self._best(i), self._best(other)]).all():
             return False  # a scoring may be NaN for everything on a path
-        gain, error = self._gain(i, other)
+        gain, error = self._gain(self._top(i), self._top(other))
         return error > 0 and gain > HALVING.sure_step * error
 
-    def _gain(self, i: int, other: int) -> tuple[float, float]:
-        """Return the mean gain of a path's best over that of another one, and its error.
+    def _top(self, i: int) -> tuple[int, int]:
+        """Return the best candidate of a path, with the path."""
+        return i, int(np.nanargmax(self._means(i)))
 
-        The error is NaN for a single fold.
+    def _gain(self, one: tuple[int, int], other: tuple[int, int]) -> tuple[float, float]:
+        """Return the mean gain of a candidate over another one on the same folds, and its error.
+
+        That of differences between test rows, or between folds where rows have no scores of their
+        own. It is NaN for a single fold or row.
         """
-        first, second = (
-            np.array([fold.scores[int(np.nanargmax(self._means(j)))] for fold in self.scores[j]])
-            for j in (i, other)
-        )
-        gains = first - second
-        error = spread(gains) / math.sqrt(len(gains)) if len(gains) > 1 else math.nan
-        return float(gains.mean()), error
+        pairs = list(zip(self.scores[one[0]], self.scores[other[0]], strict=False))
+        gains = np.array([a.scores[one[1]] - b.scores[other[1]] for a, b in pairs])
+        each = gains
+        rows = [
+            b.losses[other[1]] - a.losses[one[1]]
+            for a, b in pairs
+            if a.losses is not None and b.losses is not None
+        ]
+        if len(rows) == len(pairs):
+            each = np.concatenate(rows).astype(float)
+        error = spread(each) / math.sqrt(len(each)) if len(each) > 1 else math.nan
+        return float(gains.mean()), float(error)
 
     # -- scores -----------------------------------------------------------------------
 
@@ -417,13 +482,35 @@ class Halving:
                 jobs.append(self._job(mine, fold, screening, child))
             results = Parallel(n_jobs=self.spec.n_jobs)(jobs)
         for (mine, fold), (scores, begun) in zip(batches, results, strict=True):
-            self._starts.setdefault((self.paths[mine[0]].kernel, fold), begun[0])
+            self._remember(self.paths[mine[0]], fold, begun[0], scores[0])
             if not screening:
                 self._begun |= {(i, fold): start for i, start in zip(mine, begun, strict=True)}
             self.n_paths += len(mine)
             for i, score in zip(mine, scores, strict=True):
                 self.scores[i].append(score)
                 self.n_factorizations += score.n_factorizations
+        for i in going:
+            self._end_together(i)
+
+    def _remember(self, path: CandidatePath, fold: int, begun: Start, scores: FoldScores) -> None:
+        """Keep where the first path of a kernel has begun on a fold, for other alphas."""
+        if (path.kernel, fold) in self._starts:
+            return
+        if scores.weights is not None and path.penalties[0] == 0.0:
+            # Without a penalty it is where the path of a neighboring alpha begins.
+            begun = replace(begun, weights=scores.weights[[0]].toarray()[0])
+        self._starts[path.kernel, fold] = begun
+
+    def _end_together(self, i: int) -> None:
+        """Leave out penalties of a path beyond the first one at which it has turned in a fold."""
+        ends = [score.turned for score in self.scores[i] if score.turned is not None]
+        path = self.paths[i]
+        if not ends or min(ends) >= len(path.penalties):
+            return
+        self.paths[i] = path.between(-np.inf, float(path.penalties[min(ends) - 1]))
+        left = set(self.paths[i].candidates)
+        kept = np.array([candidate in left for candidate in path.candidates])
+        self.scores[i] = [score.restricted(kept) for score in self.scores[i]]
 
     def _job(self, mine: list[int], fold: int, screening: bool, progress: Progress) -> object:
         """Return the call that scores paths of one kernel on a fold, to be made by a worker."""
@@ -438,7 +525,10 @@ class Halving:
         begins, start_rows = [self._begin_of(i, fold) for i in mine], None
         if begins[0] is None and paths[0].spec.n_centers is not None:
             start_rows = self._some_of(train)  # as for the folds of a screening round
-        return delayed(score_paths)(paths, self.data, train, test, begins, start_rows, progress)
+        early = self._shortens and not paths[0].by_count
+        return delayed(score_paths)(
+            *(paths, self.data, train, test, begins, start_rows, early, progress)
+        )
 
     def _begin_of(self, i: int, fold: int) -> Start | None:
         """Return where a path begins on a fold, None where that is not known yet."""

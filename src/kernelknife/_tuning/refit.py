@@ -182,7 +182,7 @@ def _search_candidates(
     path = next(path for path in halving.paths if chosen.candidate in path.candidates)
     starts = halving.starts_of(path)
     setup = halving.setup_of(path.kernel)
-    with progress.subtask("refit", len(path.penalties)) as refitting, limited_blas():
+    with progress.subtask("refit", len(path.all_penalties)) as refitting, limited_blas():
         found = refit(spec, setup, path, chosen, data, starts, refitting)
     return SearchResult(
         rows=np.arange(setup.data.rows.shape[0]),
@@ -413,7 +413,7 @@ def refit(
         names = {start.name for start in starts if start is not None}
         if len(names) == 1 and names <= set(STARTS):
             tracing = tracing.with_spec(start=names.pop())
-    trace = follow(tracing, path.penalties, progress=progress)
+    trace = follow(tracing, path.all_penalties, progress=progress)
     candidate, point = settle(path, selected, setup, trace)
     sparsity = 0.0 if candidate.weighting == EQUAL else float(point.sparsity)
     final, model_sparsity, w = setup, sparsity, point.w
@@ -448,10 +448,9 @@ def settle(
     """
     candidate = selected.candidate
     # Past the end of a path nothing changes any more.
-    missing = len(path.penalties) - len(trace.points)
-    points = dict(
-        zip(path.penalties.tolist(), [*trace.points, *[trace.points[-1]] * missing], strict=True)
-    )
+    penalties = path.all_penalties.tolist()
+    missing = len(penalties) - len(trace.points)
+    points = dict(zip(penalties, [*trace.points, *[trace.points[-1]] * missing], strict=True))
     if candidate.weighting == EQUAL:
         return candidate, trace.points[0]
     counts = {

@@ -38,9 +38,10 @@ WORKING_NUMBERS = 400_000  # size of the array of kernel values made at a time: 
 SMALLEST_RANK = 1e-9  # of a row, as a share of all: six standard deviations out
 SAME_VALUE = 1e-9  # standard deviations by which values differ that differ by rounding
 SMALL_EIGENVALUE = 1e-10  # share of the largest below which a direction of the knots is rounding
-# The basis made last, by the rows and options that it was made of: kernels that are compared on the
-# same rows share it.
-_LAST_MADE: "dict[tuple[object, ...], Basis]" = {}
+# The bases made last, by the rows and options that they were made of, and how many numbers they may
+# have together: all kernels and rounds of a search have those of a fold in common.
+_MADE: "dict[tuple[object, ...], Basis]" = {}
+REMEMBERED = 8_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,6 +158,11 @@ class Basis:
         return widths
 
     @property
+    def n_numbers(self) -> int:
+        """Number of values that are kept of all functions."""
+        return sum(array.size for array in (*self.positions, *self.tables))
+
+    @property
     def sources(self) -> np.ndarray:
         """Column that each function belongs to."""
         return np.repeat(np.arange(self.n_columns), self.widths)
@@ -231,7 +237,7 @@ def _index(values: np.ndarray, x: Array) -> Array:
 def make_basis(
     Z: np.ndarray, s: np.ndarray, *, gamma: float, n_functions: int, n_knots: int
 ) -> Basis:
-    """Learn the functions of every column; those learned last are not learned again.
+    """Learn the functions of every column; those learned lately are not learned again.
 
     Parameters
     ----------
@@ -248,11 +254,14 @@ def make_basis(
     """
     options = (gamma, n_functions, n_knots)
     key = (Z.shape, *(blake2b(np.ascontiguousarray(a).data).digest() for a in (Z, s)), options)
-    basis = _LAST_MADE.get(key)
-    if basis is None:
-        basis = _make_basis(Z, s / s.sum(), *options)
-        _LAST_MADE.clear()
-        _LAST_MADE[key] = basis
+    # With a default, because starts in other threads may learn bases, too.
+    basis = _MADE.pop(key, None) or _make_basis(Z, s / s.sum(), *options)
+    left = REMEMBERED - basis.n_numbers
+    for other, made in reversed(list(_MADE.items())):
+        left -= made.n_numbers
+        if left < 0:
+            _MADE.pop(other, None)
+    _MADE[key] = basis
     return basis
 
 
@@ -357,6 +366,8 @@ def _eigenfunctions(
     # Features whose products are the Gaussian kernel's values, projected onto the knots.
     values, vectors = np.linalg.eigh(_gaussian(knots, knots, gamma))
     large = values > SMALL_EIGENVALUE * values[:, -1:]
+    some = slice(int(np.argmax(large.any(axis=0))), None)
+    values, vectors, large = values[:, some], vectors[:, :, some], large[:, some]
     root = vectors * np.where(large, 1.0 / np.sqrt(np.where(large, values, 1.0)), 0.0)[:, None, :]
     rows = _gaussian(T, knots, gamma) @ root
     rows -= mass[:, None, :] @ rows

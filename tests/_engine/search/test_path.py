@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import Lasso
 
-from kernelknife import KnifeRegressor, knife_path
+from kernelknife import KnifeClassifier, KnifeRegressor, knife_path
 from kernelknife._engine.objective.factors import DenseMatrix
 from kernelknife._engine.search.path import PATH, _take_back, find_last_penalty
 from kernelknife.datasets import make_linear, make_separate_effects, make_sinusoidal
@@ -166,3 +166,22 @@ def test_linear_paths_keep_features_that_cost_nothing(rng):
     assert path.weights[-1, 1] == 0
     assert path.weights[-2, 1] > 0
     assert (path.weights[:, 0] == 1).all()
+
+
+@pytest.mark.parametrize("kernel", ["linear", "additive"])
+@pytest.mark.parametrize("classes", [False, True])
+def test_every_point_of_a_convex_path_of_many_columns_is_the_minimum_over_all(rng, kernel, classes):
+    """Points are solved in some of the columns; a fit of all columns agrees at every penalty."""
+    X = rng.normal(size=(40, 150))
+    y = X[:, 0] - X[:, 1] + 0.5 * rng.normal(size=40)
+    make = KnifeClassifier if classes else KnifeRegressor
+    y = (y > 0).astype(int) if classes else y
+    options = {"kernel": kernel, "alpha": 0.5, "tol": 1e-7}
+    path = knife_path(X, y, **options, sparsities=8)
+    checked = 0
+    for i in np.flatnonzero(path.sparsities > 0)[::2]:
+        cold = make(**options, sparsity=path.sparsities[i]).fit(X, y)
+        assert_allclose(path.weights[i], cold.weights_, atol=2e-3)
+        assert path.objective[i] == pytest.approx(cold.objective_, rel=1e-6)
+        checked += bool(cold.weights_.any())
+    assert checked > 1

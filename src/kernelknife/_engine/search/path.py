@@ -4,7 +4,10 @@ The points of the path are placed where features leave (:mod:`kernelknife._engin
 and solved with warm starts of the weights, the coefficients and the damping of the curvature model.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 
@@ -20,6 +23,8 @@ from kernelknife._engine.search.grid import (
 from kernelknife._engine.search.starts import Start, StartSettings, empty_state, make_starts, relax
 from kernelknife._engine.solvers import Solution, Solver
 from kernelknife._utils.progress import SILENT, Progress
+
+Until: TypeAlias = Callable[[Solution], bool]
 
 __all__ = [
     "Trace",
@@ -51,6 +56,10 @@ class PathConstants:
     climbs, climb_tol : int, float
         Solves at most on the way to the last penalty, which grows by less than this share in the
         end. As a rule three or four do.
+    near, missed, rough : float
+        A convex problem of many columns is solved in those whose gradient is this share of the next
+        penalty or more, and again with others whose gradient then exceeds it by a share. It begins
+        at rough coefficients.
     """
 
     probe: float = 0.03
@@ -60,6 +69,9 @@ class PathConstants:
     weight_back: float = 0.6
     climbs: int = 20
     climb_tol: float = 1e-3
+    near: float = 0.6
+    missed: float = 1e-3
+    rough: float = 1e-3
 
 
 PATH = PathConstants()
@@ -198,6 +210,7 @@ def follow_path(
     *,
     updates_per_point: int | None = None,
     begin: Start | None = None,
+    until: Until | None = None,
     progress: Progress = SILENT,
 ) -> Trace:
     """Follow the weights from no penalty until all are zero.
@@ -210,6 +223,8 @@ def follow_path(
         Steps of the solver per point; None solves every point to its tolerance.
     begin : Start, default=None
         Where to begin; None makes the starts that the settings ask for and takes the best.
+    until : callable, default=None
+        Called with every point of a path of rising penalties, which ends where it returns True.
     progress : Progress
         Parent of the progress reports.
     """
@@ -222,7 +237,7 @@ def follow_path(
     step = solver
     if updates_per_point is not None:
         step = solver.loosened(solver.tol, updates_per_point)
-    return _follow_up(problem, solver, step, starts, sparsities, progress)
+    return _follow_up(problem, solver, step, starts, sparsities, until, progress)
 
 
 def _choose_on_sample(problem: Problem, solver: Solver, settings: StartSettings) -> Start:
@@ -237,6 +252,7 @@ def _follow_up(
     step: Solver,
     starts: list[Start],
     sparsities: int | np.ndarray,
+    until: Until | None,
     progress: Progress,
 ) -> Trace:
     """Raise the penalty from zero, each point starting from the one before."""
@@ -270,6 +286,8 @@ def _follow_up(
         spent += here.n_factorizations
         points.append(here.without_state())
         if progress.stopped or (len(points) >= len(grid) and not extends):
+            break
+        if until is not None and until(points[-1]):
             break
         # Where zero is not absorbing, few updates may overshoot and come back.
         if not problem.convex and not can_lose_features(problem, here) and sparsity > 0:
@@ -323,6 +341,37 @@ def _tie_break(problem: Problem, first: Solution) -> np.ndarray:
     return left_at + 0.5 * (1.0 + np.clip(help_ / size, -1.0, 1.0 - 1e-12))
 
 
+def _solve_wide(problem: Problem, here: Solution, sparsity: float, solver: Solver) -> Solution:
+    """Solve a convex problem of many columns in those that may come in, and check the others.
+
+    As long as no weight is 1, those of the same function are proportional to the inverse root of
+    the penalty, which is where it begins.
+    """
+    penalty = sparsity * problem.costs
+    growth = np.sqrt(here.sparsity / sparsity) if np.isfinite(here.sparsity) else 1.0
+    w = np.minimum(here.w * growth, 1.0)
+    near = (w > 0) | (problem.gradient(here.state) < -PATH.near * penalty)
+    warm, damping, spent = here.state.warm, here.damping, 0
+    while True:
+        kept = np.flatnonzero(near)
+        some = problem.restricted(kept)
+        state = some.solve(w[kept], warm, tol=PATH.rough)
+        objective = state.smooth + float(penalty @ w)
+        begun = Solution.at(state, sparsity, objective, damping=damping).damped_at_most(1.0)
+        part = solver.solve(some, begun, sparsity)
+        w = np.zeros(problem.n_weights)
+        w[kept] = part.w
+        whole = problem.solve(w, part.state.warm)
+        spent += state.inner.factorizations + part.n_factorizations + whole.inner.factorizations
+        missed = ~near & (problem.gradient(whole) < -(1.0 + PATH.missed) * penalty)
+        if not missed.any():
+            break
+        near, warm, damping = near | missed, whole.warm, part.damping
+    objective = whole.smooth + float(penalty @ w)
+    factorizations = (*part.factorizations[:-1], spent)
+    return replace(part, factorizations=factorizations, left_at=None).moved(whole, objective)
+
+
 def _follow_convex(
     problem: Problem,
     solver: Solver,
@@ -343,11 +392,14 @@ def _follow_convex(
         spent += factorizations
     else:
         grid = np.asarray(sparsities, dtype=float)
+    # Without columns that are always kept, and with weights that scale the kernel.
+    wide = problem.n_weights > problem.n_rows and problem.features.kept is None
+    solve = partial(_solve_wide, solver=solver) if wide else solver.solve
     points: list[Solution] = []
     for sparsity in grid[::-1]:
         with progress.subtask("point"):
             if sparsity > 0:
-                here = solver.solve(problem, here.damped_at_most(1.0), float(sparsity))
+                here = solve(problem, here.damped_at_most(1.0), float(sparsity))
             else:
                 # Without a penalty all weights at 1 are the minimum.
                 all_in = problem.solve(np.ones(problem.n_weights))

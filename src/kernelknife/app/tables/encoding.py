@@ -17,6 +17,7 @@ from kernelknife.app.tables.columns import (
     is_ordered,
     is_text,
     listing,
+    plain_numbers,
 )
 from kernelknife.app.tables.dates import expand_dates
 from kernelknife.app.tables.target import exposure_values
@@ -116,22 +117,37 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.levels_, self.medians_, self.ranges_ = {}, {}, {}
         self.orders_ = {}
         self.gaps_ = {str(name): int(n) for name, n in X.isna().sum().items() if n}
-        for name, label in zip(self.columns_, X.columns, strict=True):
-            column = X[label]
+        plain, numbers = plain_numbers(X)
+        self._measure(np.array(self.columns_, dtype=object)[plain], numbers)
+        for place in np.flatnonzero(~plain):
+            name = self.columns_[place]
+            column = X.iloc[:, place]
             if is_ordered(column.dtype):
                 self.orders_[name] = [str(value) for value in column.cat.categories]
             if is_text(column):
                 self.levels_[name] = self._find_levels(column)
             else:
-                numbers = as_numbers(column)
-                finite = numbers[np.isfinite(numbers)]
-                self.medians_[name] = float(np.median(finite)) if len(finite) else 0.0
-                if len(finite):
-                    self.ranges_[name] = (float(finite.min()), float(finite.max()))
+                self._measure([name], as_numbers(column)[:, None])
         owners = {name: group for group, mine in (self.groups or {}).items() for name in mine}
         self.feature_groups_ = np.array([owners.get(n, n) for n in self.origins], dtype=str)
         self.n_features_in_ = len(self.columns_)
         return self
+
+    def _measure(self, names, numbers):
+        """Learn the medians and the ranges of columns of numbers, where these are finite."""
+        finite = np.isfinite(numbers)
+        whole = finite.all(axis=0)
+        medians = np.zeros(len(whole))
+        medians[whole] = np.median(numbers[:, whole], axis=0)
+        for place in np.flatnonzero(~whole):
+            own = numbers[finite[:, place], place]
+            medians[place] = np.median(own) if len(own) else 0.0
+        low = np.where(finite, numbers, np.inf).min(axis=0)
+        high = np.where(finite, numbers, -np.inf).max(axis=0)
+        self.medians_.update(zip(names, medians.tolist(), strict=True))
+        for name, least, most in zip(names, low.tolist(), high.tolist(), strict=True):
+            if least <= most:
+                self.ranges_[name] = (least, most)
 
     def _find_levels(self, column):
         """Return the different texts of a column, sorted, a level for rare and for missing ones."""
@@ -226,9 +242,15 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             raise TableError(f"The table lacks columns that the model needs: {listing(absent)}.")
         check_infinite(X[needed])
         check_positive(X, [name for name in needed if name in self.log])
-        wanted = set(needed)
+        wanted, texts = set(needed), self.levels_.keys() | self.orders_.keys()
+        plain, numbers = plain_numbers(X[needed])
+        at_once = {name: i for i, name in enumerate(np.array(needed, dtype=object)[plain])}
         parts = [
-            self._encode(name, X[name]) if name in wanted else self._constant(name, len(X))
+            self._filled(name, numbers[:, at_once[name]])
+            if name in at_once and name not in texts
+            else self._encode(name, X[name])
+            if name in wanted
+            else self._constant(name, len(X))
             for name in self.columns_
         ]
         return np.hstack(parts) if parts else np.empty((len(X), 0))
@@ -251,7 +273,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             raise TableError(
                 f"Column {name} holds texts ({first_text(column)}), but the model expects numbers."
             )
-        numbers = as_numbers(column)
+        return self._filled(name, as_numbers(column))
+
+    def _filled(self, name, numbers):
+        """Return a column of numbers as it comes out, its gaps filled where that was asked for."""
         if self.impute is not None:
             numbers = np.where(np.isnan(numbers), self.medians_[name], numbers)
         return self.in_scale_of(name, numbers)[:, None]

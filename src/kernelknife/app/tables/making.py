@@ -28,6 +28,7 @@ from kernelknife.app.tables.columns import (
     is_text,
     leave_out,
     listing,
+    plain_numbers,
     reading_notes,
 )
 from kernelknife.app.tables.dates import expand_dates, plan_dates, row_order
@@ -481,7 +482,11 @@ def group_labels(frame, group):
 
 def _without_constant_columns(frame, notes):
     """Return the columns that hold more than one value."""
-    constant = [name for name, column in frame.items() if column.nunique(dropna=False) < 2]
+    plain, numbers = plain_numbers(frame)
+    same = (numbers == numbers[:1]) | (np.isnan(numbers) & np.isnan(numbers[:1]))
+    alike = set(frame.columns[plain][same.all(axis=0)])
+    others = frame.loc[:, ~plain].nunique(dropna=False)
+    constant = [name for name in frame.columns if name in alike or others.get(name, 2) < 2]
     if len(constant) == frame.shape[1]:
         raise TableError("All columns are constant: there is nothing to choose from.")
     if constant:
