@@ -235,6 +235,11 @@ class CoxRisk(Risk):
         at = self._at(F)
         mass = (self.s * at.rate)[:, None]
         weighted = mass * V.reshape(len(V), -1)
+        if not self._phi.any():
+            # Every event time has one term, and the deaths stay in its risk set.
+            inner = self._over_risk_sets(weighted) * (self._m / at.Z / at.Z)[:, None]
+            rest = self._over_time_at_risk(inner)
+            return np.asarray(at.intensity[:, None] * weighted - mass * rest).reshape(V.shape)
         k, phi = self._time_of_term, self._phi[:, None]
         inner = self._over_risk_sets(weighted)[k] - phi * self._over_deaths(weighted)[k]
         inner *= (self._m / at.Z)[:, None]
