@@ -50,20 +50,19 @@ for feature in selection.features:
 selection.search.path_.plot(sparsity=selection.model.sparsity_)
 
 # %%
-# **The effect of each column** is the average prediction as its value changes.
+# **The data** of the page are one dictionary, which ``--json`` writes as well. The tables and the
+# figures are made from it, and can be taken away: in the page by a button, and here in Python.
 
-import matplotlib.pyplot as plt
+from kernelknife.app.report import draw_figures
 
-figure, axes = plt.subplots(
-    1, len(selection.effects), sharey=True, figsize=(3 * len(selection.effects), 2.6), squeeze=False
-)
-for ax, effect in zip(axes[0], selection.effects, strict=True):
-    ax.plot(effect.values, effect.curves["prediction"])
-    ax.set_xlabel(effect.name)
-axes[0, 0].set_ylabel("progression")
+record = selection.to_json()
+print(record["schema"], *record["errors"][0].values())
+sorted(draw_figures(record))
 
 # %%
-# :func:`kernelknife.app.report.build_report` returns the page as text, to be written to a file.
+# :func:`kernelknife.app.report.build_report` returns the page as text, to be written to a file. A
+# notebook shows the same page where a selection is the last value of a cell, as it is here.
 
 page = build_report(selection, "diabetes.csv")
 print(f"{len(page) / 1000:.0f} kB")
+selection  # noqa: B018

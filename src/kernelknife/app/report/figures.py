@@ -201,9 +201,7 @@ def _calibration(record):
     calibration = record.get("calibration") or {}
     if len(calibration.get("groups", ())) > 1:
         ax = new_axes(420, 320)
-        charts.draw_calibration(
-            ax, calibration["groups"], calibration.get("rows"), name=record["target"]
-        )
+        charts.draw_calibration(ax, calibration["groups"], record["target"])
         fit_left(ax)
         yield "", ax, "Means of the target by means of the predictions, on rows held out."
 

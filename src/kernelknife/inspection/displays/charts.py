@@ -141,8 +141,7 @@ def draw_effect(ax, effect, *, heights=None, label=None, style=None):
     """Draw what a column does as it takes other values: a line for each output, levels as dots.
 
     ``effect`` is a mapping with ``column``, ``values``, ``curves`` and, where there are any,
-    ``rug``, ``log``, and ``residuals``: the band that the middle half of the rows that the folds
-    have held out lies in. Returns the lines.
+    ``rug`` and ``log``. Returns the lines.
     """
     values, curves = effect["values"], effect["curves"]
     levels = any(isinstance(value, str) for value in values)
@@ -156,9 +155,6 @@ def draw_effect(ax, effect, *, heights=None, label=None, style=None):
         if few:
             look |= {"marker": "o", "linewidth": 0.8, "linestyle": ":", "markersize": 5}
         lines += ax.plot(x, np.asarray(curve, dtype=float), **{**look, **(style or {})})
-    band = effect.get("residuals")
-    if band:
-        ax.fill_between(band["values"], band["low"], band["high"], color=st.COLORS[0], **BAND)
     if effect.get("log"):
         ax.set_xscale("log")
     if levels:
@@ -350,16 +346,14 @@ def draw_survival(ax, groups, name="time"):
     st.label_lines(ax, points, [group["name"] for group in groups], st.color_lines(len(groups)))
 
 
-def draw_calibration(ax, groups, rows=None, *, name="target"):
+def draw_calibration(ax, groups, name="target"):
     """Draw what was observed where a model has predicted some value, on held-out rows.
 
     ``groups`` are parts of the rows by their prediction: mappings with ``predicted``, ``observed``
-    and ``spread``, the standard error. ``rows`` are the predictions and targets of single rows.
+    and ``spread``, the standard error.
     """
     keys = ("predicted", "observed", "spread")
     x, y, spread = (np.array([one[key] for one in groups], dtype=float) for key in keys)
-    if rows is not None:
-        ax.plot(*rows, "o", color=st.GRAY, markersize=3.5, markeredgewidth=0, alpha=0.6)
     low, high = min(x.min(), y.min()), max(x.max(), y.max())
     ax.plot([low, high], [low, high], color=st.QUIET, linewidth=1.0, linestyle=st.CHOSEN_DASH)
     for place, middle, width in zip(x, y, np.nan_to_num(spread), strict=True):
