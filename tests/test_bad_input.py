@@ -214,3 +214,12 @@ def test_something_has_to_be_left_to_select_from(data):
     X, y = data
     with pytest.raises(ValueError, match="Every column of X that varies is adjusted for"):
         KnifeRegressor(adjust_for=list(range(X.shape[1]))).fit(X, y)
+
+
+@pytest.mark.parametrize("gap", [np.nan, None])
+def test_a_class_that_is_missing_is_that_of_the_target(gap):
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    y = np.array(["a", "b"] * 10, dtype=object)
+    y[3] = gap
+    with pytest.raises(ValueError, match=r"y contains NaN: the target is missing in 1 of 20 rows"):
+        KnifeClassifier().fit(X, y)

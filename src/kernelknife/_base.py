@@ -139,8 +139,15 @@ def check_arrays(estimator: Any, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray
         y = survival_columns(y)
         check_survival(y, np.ones(len(y)))
     y = y.toarray() if issparse(y) else y  # an indicator matrix of labels
-    shape = np.asarray(y).shape
-    several = len(shape) == 2 and shape[1] > 1
+    values = np.asarray(y)
+    several = values.ndim == 2 and values.shape[1] > 1
+    if values.dtype.kind == "O":
+        gaps = sum(value is None or value != value for value in values.ravel())
+        if gaps:
+            raise ValueError(
+                f"Input y contains NaN: the target is missing in {gaps} of {len(values)} rows. "
+                "Leave them out."
+            )
     X = make_dense(X, estimator.memory_budget)
     with explained_texts(X):
         return validate_data(

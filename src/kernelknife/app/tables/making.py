@@ -237,7 +237,8 @@ def as_pandas(frame):
     if not isinstance(read, pandas.DataFrame):
         raise TypeError(
             "frame must be a data frame of pandas or polars, a pyarrow table or a DuckDB relation, "
-            f"got {kind}."
+            f"got {kind}. For a file use kernelknife.app.tables.read_table(path), and for an array "
+            "pandas.DataFrame(array, columns=names)."
         )
     size = number(int(read.memory_usage(deep=False).sum()) / 2**20)
     shape = f"{len(read)} rows and {read.shape[1]} columns"
