@@ -149,7 +149,7 @@ t.csv -t dose --report r.html --save r.html | r.html holds another result of thi
 t.csv -t dose --report no/such/r.html | no/such/r.html cannot be written: there is no folder
 t.csv -t dose --sql x.sql | t.csv is read at once: --sql and --checkpoint are for rows
 t.csv -t dose --config nothing.toml | nothing.toml cannot be read: No such file or directory.
-t.csv -t dose --config unknown.toml | unknown.toml has the option targt, which the command does
+t.csv -t dose --config unknown.toml | unknown.toml has the option tarket, which the command does
 t.csv -t dose --config broken.toml | broken.toml is not written as TOML (Expected '=' after a
 t.csv -t dose --config kind.toml | kind.toml: folds must be one value, got [1, 2].
 t.csv -t dose --config flag.toml | flag.toml: quick must be true or false, got 'yes'.
@@ -236,7 +236,7 @@ def folder(tmp_path_factory):
         "sets.gmt": "A\tx\tg0\tg1\nB\tx\tg1\tg2\n",
         "bad.gmt": "A g0 g1\n",
         "good.toml": 'drop = ["id,date,text,when"]\nquantile = [0.1, 0.9]\nquick = true\n',
-        "unknown.toml": "targt = 'dose'\n",
+        "unknown.toml": "tarket = 'dose'\n",
         "broken.toml": "target: dose\n",
         "kind.toml": "folds = [1, 2]\n",
         "flag.toml": "quick = 'yes'\n",

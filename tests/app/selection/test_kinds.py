@@ -171,3 +171,19 @@ def test_counts_are_never_taken_for_something_else_without_a_word():
     for y in (rng.normal(size=80), rng.choice([-1, 0, 1], 80), rng.choice([0, 1], 80)):
         notes = make_table(columns.assign(y=y), SelectOptions(target="y")).notes
         assert "poisson" not in " ".join(notes)
+
+
+def test_a_prediction_says_what_can_be_done_about_its_rows(frame, counts):
+    name = counts.selected[0]
+    cases = {
+        "correct these values, or leave these rows out of the table": {name: 0.0},
+        "is missing in 150 rows": {"years": np.nan},
+        "is zero or negative in 150 rows": {"years": 0.0},
+        "holds texts": {"years": "long"},
+    }
+    for words, change in cases.items():
+        with pytest.raises(TableError, match=f"(?i){words}") as refusal:
+            counts.predict(frame.assign(**change))
+        assert "drop" not in str(refusal.value)
+    gaps = counts.predict(frame.assign(**{name: np.nan}))
+    assert np.isfinite(gaps).all()

@@ -139,7 +139,7 @@ def check_infinite(frame) -> None:
         )
 
 
-def check_positive(frame, names: Iterable[str]) -> None:
+def check_positive(frame, names: Iterable[str], *, fitted: bool = False) -> None:
     """Raise where columns whose logarithm is to be taken hold texts, or numbers without one.
 
     Parameters
@@ -147,6 +147,8 @@ def check_positive(frame, names: Iterable[str]) -> None:
     frame : DataFrame
     names : iterable of str
         Those that the frame does not have are ignored.
+    fitted : bool, default=False
+        Whether a model takes these logarithms, so that the column cannot be left out.
     """
     for name in names:
         if name not in frame.columns:
@@ -163,9 +165,9 @@ def check_positive(frame, names: Iterable[str]) -> None:
             raise TableError(
                 f"Column {name} has no logarithm in {count} of zero or less, the least "
                 f"{bad.min():g}.",
-                Hint("take the column as it is, without its logarithm"),
                 Hint("correct these values"),
-                leave_out(name),
+                Hint("leave these rows out of the table"),
+                *([] if fitted else [leave_out(name), Hint("take the column as it is")]),
             )
 
 

@@ -241,7 +241,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if absent:
             raise TableError(f"The table lacks columns that the model needs: {listing(absent)}.")
         check_infinite(X[needed])
-        check_positive(X, [name for name in needed if name in self.log])
+        check_positive(X, [name for name in needed if name in self.log], fitted=True)
         wanted, texts = set(needed), self.levels_.keys() | self.orders_.keys()
         plain, numbers = plain_numbers(X[needed])
         at_once = {name: i for i, name in enumerate(np.array(needed, dtype=object)[plain])}
