@@ -185,3 +185,17 @@ def test_every_point_of_a_convex_path_of_many_columns_is_the_minimum_over_all(rn
         assert path.objective[i] == pytest.approx(cold.objective_, rel=1e-6)
         checked += bool(cold.weights_.any())
     assert checked > 1
+
+
+def test_a_wide_convex_path_begins_where_no_feature_can_come_in(rng):
+    """Above the penalty of the first feature, no feature may come in."""
+    X = rng.normal(size=(30, 1500))
+    path = knife_path(
+        X,
+        X[:, 0] + 0.5 * rng.normal(size=30),
+        kernel="linear",
+        sparsities=[1.0, 1e6, 2e6],
+        feature_groups=np.arange(1500),
+    )
+    assert path.n_selected[0] > 0
+    assert path.n_selected[-1] == 0

@@ -350,7 +350,9 @@ def _solve_wide(problem: Problem, here: Solution, sparsity: float, solver: Solve
     penalty = sparsity * problem.costs
     growth = np.sqrt(here.sparsity / sparsity) if np.isfinite(here.sparsity) else 1.0
     w = np.minimum(here.w * growth, 1.0)
-    near = (w > 0) | (problem.gradient(here.state) < -PATH.near * penalty)
+    slope = problem.gradient(here.state)
+    near = (w > 0) | (slope < -PATH.near * penalty)
+    near[np.argmin(slope)] = True  # a problem without any column has no weights to solve for
     warm, damping, spent = here.state.warm, here.damping, 0
     while True:
         kept = np.flatnonzero(near)
