@@ -371,7 +371,7 @@ class NystromProblem(Problem):
     def _enough(self) -> float:
         """What few centers may leave of another's kernel with itself, 0 where all are needed.
 
-        See :attr:`ExactProblem._enough`, whose bound is that of all rows together.
+        As :attr:`ExactProblem._enough`, but what it leaves of the rows is not measured: no bound.
         """
         bound = self.loss.curvature_bound
         if self.convex or self.loss.couples_rows or not 0.0 < bound < np.inf:
