@@ -120,3 +120,13 @@ def test_cells_that_begin_with_a_hash_stay(tmp_path):
     assert read["#WBC"].tolist() == [1.5, 2.5]
     assert read["arm"].tolist() == ["#A1", "#B2"]
     assert read["e"].isna().all()
+
+
+@pytest.mark.parametrize(("decimal", "thousands"), [(".", None), (",", "."), (",", None)])
+def test_numbers_are_read_to_the_last_digit(decimal, thousands, tmp_path):
+    """A column of 1e12 plus noise loses a ten-thousandth of its spread with the last digit."""
+    values = 1e12 + np.random.default_rng(0).normal(size=300)
+    text = "\n".join(["x;z", *(repr(float(v)).replace(".", decimal) + ";1" for v in values)])
+    (tmp_path / "t.txt").write_text(text)
+    read = read_table(tmp_path / "t.txt", decimal=decimal, thousands=thousands)
+    np.testing.assert_array_equal(read["x"], values)

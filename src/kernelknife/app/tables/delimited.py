@@ -166,6 +166,7 @@ def parse(
             decimal=options.decimal,
             thousands=options.thousands,
             dtype={place: str for place in places if header[place] in as_texts.texts},
+            float_precision="round_trip",  # the numbers of another format, to the last digit
             **cells,
         )
     except (pandas.errors.ParserError, ValueError, OverflowError) as error:
