@@ -67,11 +67,13 @@ def test_texts_are_classes_and_counts_have_their_loss(call, folder):
     for i in range(3):
         frame = pd.read_parquet(folder / f"part-{i}.parquet")
         frame["died"] = np.where(frame["a"] + frame["b"] ** 2 > 1.0, "yes", "no")
-        frame["visits"] = np.random.default_rng(i).poisson(np.exp(frame["c"]))
+        frame["years"] = np.random.default_rng(i).uniform(1.0, 3.0, 1000)
+        frame["visits"] = np.random.default_rng(i).poisson(frame["years"] * np.exp(frame["c"]))
         frame.to_parquet(folder / f"part-{i}.parquet", index=False)
     drop = ("--drop", "id", "--drop", "y", "--drop", "kind", "--jobs", 1, "--folds", 3)
     code, out, err = call(
-        *("select", folder, "--target", "died", "--drop", "visits", *drop, "--json")
+        *("select", folder, "--target", "died", "--drop", "visits", "--drop", "years", *drop),
+        "--json",
     )
     found = json.loads(out)
     assert code == 0
@@ -79,7 +81,8 @@ def test_texts_are_classes_and_counts_have_their_loss(call, folder):
     assert {feature["name"] for feature in found["features"]} == {"a", "b"}
     assert found["error"]["name"] == "mean loss, LogisticLoss()"
     code, out, _ = call(
-        *("select", folder, "--target", "visits", "--drop", "died", *drop, "--loss", "poisson")
+        *("select", folder, "--target", "visits", "--drop", "died", *drop, "--loss", "poisson"),
+        *("--exposure", "years"),
     )
     assert code == 0
     assert "1 of 3 columns matters for visits: 3,000 rows, " in out

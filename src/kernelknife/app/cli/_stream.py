@@ -27,7 +27,10 @@ __all__ = ["is_streamed", "select"]
 # encoded data frame and its copies they would take several times as many bytes.
 MOST_NUMBERS = 200_000_000
 BYTES_PER_NUMBER = 8  # of a text file, roughly
-KNOWN = {"drop", "ids", "group", "kernel", "loss", "alpha", "rule", "folds", "random_state"}
+KNOWN = {
+    *("drop", "ids", "group", "exposure"),
+    *("kernel", "loss", "alpha", "rule", "folds", "random_state"),
+}
 KERNELS = {"auto": "additive", "additive": "additive", "linear": "linear"}
 SURE = 2.0  # standard errors by which a finding is better than a constant
 
@@ -94,6 +97,7 @@ def select(data, options, reading, *, sql, checkpoint, json):
             loss=loss or "squared",
             drop=[*options.drop, *options.ids],
             groups=options.group,
+            exposure=options.exposure,
             kernel=KERNELS[options.kernel],
             alphas=ALPHAS if options.alpha is None else options.alpha,
             rule=options.rule,
