@@ -7,6 +7,8 @@ and ``.ci/run`` tests the package with them.
 Callbacks
     scikit-learn has ``sklearn.callback`` since version 1.9. For older versions the classes here
     take its place: ``set_callbacks`` accepts callbacks, which are never called.
+Numbers in text files
+    pandas reads them to the last digit by itself since version 3.1.
 """
 
 import platform
@@ -19,7 +21,13 @@ import sklearn
 
 from kernelknife import __version__
 
-__all__ = ["HAS_CALLBACKS", "CallbackSupportMixin", "versions", "with_callbacks"]
+__all__ = [
+    "HAS_CALLBACKS",
+    "CallbackSupportMixin",
+    "exact_numbers",
+    "versions",
+    "with_callbacks",
+]
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -53,6 +61,24 @@ except ModuleNotFoundError:
     def with_callbacks(method: Method) -> Method:
         """Return the method as it is."""
         return method
+
+
+def exact_numbers(pandas: Any) -> dict[str, str]:
+    """Return what makes ``pandas.read_csv`` read numbers to the last digit.
+
+    Version 3.1 does so by itself, and warns of the option.
+
+    Parameters
+    ----------
+    pandas : module
+
+    Returns
+    -------
+    dict
+        Options of ``read_csv``.
+    """
+    major, minor = (int(part) for part in pandas.__version__.split(".")[:2])
+    return {} if (major, minor) >= (3, 1) else {"float_precision": "round_trip"}
 
 
 def versions() -> dict[str, str]:

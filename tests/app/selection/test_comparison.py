@@ -75,7 +75,7 @@ def test_a_number_of_columns_is_fitted_to_all_rows():
     # As on the folds that score it, it keeps the penalty that leaves this number of columns.
     assert asked.weighting == "penalized"
     assert asked.asked
-    assert "The second is nested, so that selecting among many" in build_report(asked)
+    assert "The second error is nested, so that selecting among many" in build_report(asked)
 
 
 def test_a_penalty_that_is_given_means_in_the_folds_what_the_chosen_one_meant():

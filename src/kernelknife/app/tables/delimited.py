@@ -10,6 +10,7 @@ import itertools
 import re
 from dataclasses import dataclass
 
+from kernelknife._utils.versions import exact_numbers
 from kernelknife.app.messages import Hint
 from kernelknife.app.options import ReadOptions
 from kernelknife.app.tables.columns import TableError, add_reading_note, check_names, listing
@@ -166,7 +167,7 @@ def parse(
             decimal=options.decimal,
             thousands=options.thousands,
             dtype={place: str for place in places if header[place] in as_texts.texts},
-            float_precision="round_trip",  # the numbers of another format, to the last digit
+            **exact_numbers(pandas),  # those of another format
             **cells,
         )
     except (pandas.errors.ParserError, ValueError, OverflowError) as error:
