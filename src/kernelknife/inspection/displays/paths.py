@@ -60,7 +60,20 @@ class WeightPathDisplay(st.Display):
 
     @classmethod
     def from_estimator(cls, estimator, *, ax=None, style=None):  # type: ignore[override]
-        """Draw the path of a cross-validated estimator; see :meth:`plot`."""
+        """Draw the path of a cross-validated estimator.
+
+        Parameters
+        ----------
+        estimator : object
+            A cross-validated one.
+        ax, style : as in plot
+            See :meth:`plot`.
+
+        Returns
+        -------
+        display : object
+            The display, already drawn.
+        """
         check_is_fitted(estimator, "path_")
         path, chosen = estimator.path_, estimator.sparsity_
         data = (path.sparsities, path.weights, path.feature_names)

@@ -64,10 +64,12 @@ class Display(ABC):
         ----------
         estimator : object
             A fitted estimator of a kind that the class names.
-        *data, **options
+        *data
             Further arguments of the class.
         ax, style : as in plot
             See :meth:`plot`.
+        **options
+            Further arguments of the class, by name.
 
         Returns
         -------

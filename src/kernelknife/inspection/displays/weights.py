@@ -45,7 +45,20 @@ class WeightsDisplay(st.Display):
 
     @classmethod
     def from_estimator(cls, estimator, *, ax=None, style=None):  # type: ignore[override]
-        """Draw the weights of a fitted estimator; see :meth:`plot`."""
+        """Draw the weights of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : object
+            A fitted one.
+        ax, style : as in plot
+            See :meth:`plot`.
+
+        Returns
+        -------
+        display : object
+            The display, already drawn.
+        """
         check_is_fitted(estimator, "weights_")
         names = getattr(estimator, "feature_names_in_", None)
         if names is None:
