@@ -215,12 +215,12 @@ def test_what_can_be_put_right_is_put_right_and_said(name, call, tmp_path):
     assert note in err
 
 
-def test_a_rare_class_makes_fewer_folds(call, tmp_path):
+def test_a_rare_class_of_three_leaves_the_folds_as_they_are(call, tmp_path):
     path = tmp_path / "data.csv"
     path.write_text(with_classes("BL", "BL"), encoding="utf-8")
     code, _, err = call("select", path, "--target", "outcome", "--kernel", "linear", *QUICK[:4])
     assert code in (0, 1)
-    assert "2 folds, because the rarest class of outcome has 2 rows" in err
+    assert "comparing linear on 10 folds of 40 rows" in err
 
 
 def test_without_openpyxl_the_extra_is_named(call, tmp_path, monkeypatch):
