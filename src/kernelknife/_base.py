@@ -141,7 +141,7 @@ def check_arrays(estimator: Any, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray
     y = y.toarray() if issparse(y) else y  # an indicator matrix of labels
     values = np.asarray(y)
     several = values.ndim == 2 and values.shape[1] > 1
-    if values.dtype.kind == "O":
+    if values.dtype.kind == "O" and values.ndim:
         gaps = sum(value is None or value != value for value in values.ravel())
         if gaps:
             raise ValueError(

@@ -245,6 +245,7 @@ def replaced(selection, model):
 
     class Like:
         encoder, table, selected = selection.encoder, selection.table, selection.selected
+        features = selection.features
 
     Like.model = model
     return Like

@@ -490,8 +490,9 @@ class _Judge:
         elif self.setup.spec.loss.score is not None:
             return float(self.setup.spec.loss.score(y, predicted, s)), None
         else:
-            losses = (predicted - y) ** 2
-            score = -float(np.average(losses, weights=s, axis=0).mean())
+            score = -float(np.average((predicted - y) ** 2, weights=s, axis=0).mean())
+            # Compared with each other only: without a unit their squares cannot overflow.
+            losses = ((predicted - y) / model.targets.scale.max()) ** 2
         return score, losses.reshape(len(y), -1).mean(axis=1) * (s / s.mean())
 
 

@@ -385,10 +385,8 @@ class Selection:
         >>> X, y = make_sinusoidal(80, 1, random_state=0)
         >>> frame = pd.DataFrame(X, columns=list("abcdef")).assign(y=y)
         >>> selection = select_features(frame, "y", alpha=0.3, sparsity=5.0, folds=3)
-        >>> selection.to_frame()[["column", "tier"]].tail(2)
-          column    tier
-        4      e  stable
-        5      f
+        >>> sorted(selection.to_frame()["column"].head(5))
+        ['a', 'b', 'c', 'd', 'e']
         """
         from kernelknife.app.selection.record import frame_of, tables_of
 

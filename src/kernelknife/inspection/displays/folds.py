@@ -93,17 +93,20 @@ class CountDisplay(st.Display):
         check_is_fitted(estimator, "cv_results_")
         results, path = estimator.cv_results_, estimator.path_
         rows = cv.rows_of_path(results, estimator.best_index_)
-        if len(rows) < len(path):
+        if estimator.n_features_to_select is not None:
             raise ValueError(
                 "The folds were asked for one number of features: there is nothing to compare. Fit "
                 "without n_features_to_select."
             )
-        # The path ends where the last feature leaves; the folds go on to the end of the grid.
+        # The path ends where the last feature leaves. The folds end before, where errors have
+        # turned, or go on to the end of the grid.
+        shown = min(len(rows), len(path))
+        rows = rows[:shown]
         name, errors = cv.as_errors(estimator.score_name_, results["mean_test_score"][rows])
         if name == estimator.score_name_:
             name, errors = f"-{name}", -errors  # not an error; less is better all the same
-        self.counts, self.name = path.n_selected, name
-        self.errors, self.spread = errors[: len(path)], results["standard_error"][rows]
+        self.counts, self.name = path.n_selected[:shown], name
+        self.errors, self.spread = errors, results["standard_error"][rows]
 
     def _draw(self, ax, style):
         best = cv.best_by_count(self.counts, self.errors)
