@@ -51,7 +51,7 @@ class WeightPathDisplay(st.Display):
     'weight'
     """
 
-    def __init__(self, sparsities, weights, feature_names, *, ranking=None, sparsity=None):
+    def __init__(self, sparsities, weights, feature_names, ranking=None, sparsity=None):
         self.sparsities = sparsities
         self.weights = weights
         self.feature_names = feature_names
@@ -59,25 +59,10 @@ class WeightPathDisplay(st.Display):
         self.sparsity = sparsity
 
     @classmethod
-    def from_estimator(cls, estimator, *, ax=None, style=None):  # type: ignore[override]
-        """Draw the path of a cross-validated estimator.
-
-        Parameters
-        ----------
-        estimator : object
-            A cross-validated one.
-        ax, style : as in plot
-            See :meth:`plot`.
-
-        Returns
-        -------
-        display : object
-            The display, already drawn.
-        """
+    def _shown(cls, estimator):
         check_is_fitted(estimator, "path_")
-        path, chosen = estimator.path_, estimator.sparsity_
-        data = (path.sparsities, path.weights, path.feature_names)
-        return cls(*data, ranking=path.ranking, sparsity=chosen).plot(ax=ax, style=style)
+        path = estimator.path_
+        return path.sparsities, path.weights, path.feature_names, path.ranking, estimator.sparsity_
 
     def _draw(self, ax, style):
         ranking = rank_features(self.weights) if self.ranking is None else self.ranking

@@ -77,7 +77,12 @@ class Display(ABC):
             The display, already drawn.
         """
         display: Any = cls
-        return display(estimator, *data, **options).plot(ax=ax, style=style)
+        return display(*cls._shown(estimator), *data, **options).plot(ax=ax, style=style)
+
+    @classmethod
+    def _shown(cls, estimator):
+        """Return what the class takes in the place of an estimator."""
+        return (estimator,)
 
     def plot(self, *, ax=None, style=None):
         """Draw the picture.

@@ -44,26 +44,12 @@ class WeightsDisplay(st.Display):
         self.size = (6.0, 1.0 + 0.26 * max(3, n))
 
     @classmethod
-    def from_estimator(cls, estimator, *, ax=None, style=None):  # type: ignore[override]
-        """Draw the weights of a fitted estimator.
-
-        Parameters
-        ----------
-        estimator : object
-            A fitted one.
-        ax, style : as in plot
-            See :meth:`plot`.
-
-        Returns
-        -------
-        display : object
-            The display, already drawn.
-        """
+    def _shown(cls, estimator):
         check_is_fitted(estimator, "weights_")
         names = getattr(estimator, "feature_names_in_", None)
         if names is None:
             names = [f"x{j}" for j in range(len(estimator.weights_))]
-        return cls(estimator.weights_, names).plot(ax=ax, style=style)
+        return estimator.weights_, names
 
     def _draw(self, ax, style):
         order = np.argsort(-self.weights, kind="stable")
