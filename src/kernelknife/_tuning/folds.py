@@ -325,7 +325,7 @@ def score_paths(
             bits = np.packbits(selected, axis=1)
             weights = csr_array(np.array([point.w for point in trace.points]))
             n_rows, spent = here.data.rows.shape[0], _factorizations(trace, solutions)
-            by_row = None if losses[0] is None else np.array(losses, dtype=np.float32)
+            by_row = None if losses[0] is None else np.array(losses)
             turned = len(trace.points) if until is not None and until.turned else None
             results.append(
                 FoldScores(np.array(scores), bits, n_rows, weights, spent, by_row, turned)
@@ -490,9 +490,8 @@ class _Judge:
         elif self.setup.spec.loss.score is not None:
             return float(self.setup.spec.loss.score(y, predicted, s)), None
         else:
-            score = -float(np.average((predicted - y) ** 2, weights=s, axis=0).mean())
-            # Compared with each other only: without a unit their squares cannot overflow.
-            losses = ((predicted - y) / model.targets.scale.max()) ** 2
+            losses = (predicted - y) ** 2
+            score = -float(np.average(losses, weights=s, axis=0).mean())
         return score, losses.reshape(len(y), -1).mean(axis=1) * (s / s.mean())
 
 
@@ -526,6 +525,10 @@ class _Turning:
         if best is None or losses is None or len(losses) < 2:
             return False
         gap = losses - best
+        largest = float(np.abs(gap).max())
+        if not largest:
+            return False
+        gap = gap / largest  # of any unit: squares of it cannot overflow
         return bool(gap.mean() > TURNED * gap.std(ddof=1) / np.sqrt(len(gap)))
 
 

@@ -8,11 +8,10 @@ Callbacks
     scikit-learn has ``sklearn.callback`` since version 1.9. For older versions the classes here
     take its place: ``set_callbacks`` accepts callbacks, which are never called.
 Numbers in text files
-    pandas 3.1 deprecates the option that reads them to the last digit.
+    pandas reads them to the last digit by itself since version 3.1.
 """
 
 import platform
-import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -25,7 +24,7 @@ from kernelknife import __version__
 __all__ = [
     "HAS_CALLBACKS",
     "CallbackSupportMixin",
-    "read_exactly",
+    "exact_numbers",
     "versions",
     "with_callbacks",
 ]
@@ -64,27 +63,23 @@ except ModuleNotFoundError:
         return method
 
 
-def read_exactly(pandas: Any, *arguments: Any, **options: Any) -> Any:
-    """Return ``pandas.read_csv`` with numbers read to the last digit.
+def exact_numbers(pandas: Any) -> dict[str, str]:
+    """Return what makes ``pandas.read_csv`` read numbers to the last digit.
 
-    Version 3.1 warns that the option is not needed any more, which with a decimal comma is not so.
+    Version 3.1 does so by itself, but for the last bit of numbers with a decimal comma, and warns
+    of the option.
 
     Parameters
     ----------
     pandas : module
-    *arguments, **options
-        Those of ``read_csv``.
 
     Returns
     -------
-    DataFrame
-        The table.
+    dict
+        Options of ``read_csv``.
     """
-    if int(pandas.__version__.partition(".")[0]) < 4:
-        options["float_precision"] = "round_trip"
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "The 'float_precision' argument is deprecated")
-        return pandas.read_csv(*arguments, **options)
+    major, minor = (int(part) for part in pandas.__version__.split(".")[:2])
+    return {} if (major, minor) >= (3, 1) else {"float_precision": "round_trip"}
 
 
 def versions() -> dict[str, str]:

@@ -10,7 +10,7 @@ import itertools
 import re
 from dataclasses import dataclass
 
-from kernelknife._utils.versions import read_exactly
+from kernelknife._utils.versions import exact_numbers
 from kernelknife.app.messages import Hint
 from kernelknife.app.options import ReadOptions
 from kernelknife.app.tables.columns import TableError, add_reading_note, check_names, listing
@@ -162,12 +162,12 @@ def parse(
     }
     cells = {**layout, "na_values": list(options.missing), "low_memory": False}
     try:
-        frame = read_exactly(
-            pandas,
+        frame = pandas.read_csv(
             io.StringIO(text),
             decimal=options.decimal,
             thousands=options.thousands,
             dtype={place: str for place in places if header[place] in as_texts.texts},
+            **exact_numbers(pandas),
             **cells,
         )
     except (pandas.errors.ParserError, ValueError, OverflowError) as error:
