@@ -98,7 +98,7 @@ def test_what_is_no_sum_of_curves_is_refused():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2))
     model = KnifeRegressor(kernel="rbf").fit(X, X[:, 0])
-    with pytest.raises(TypeError, match="joint function of the columns"):
+    with pytest.raises(TypeError, match="is no sum of curves of single columns"):
         to_sql(model)
 
 
@@ -204,3 +204,16 @@ def test_the_list_of_types_has_nothing_that_is_not_there():
     for name in trusted_types():
         module, _, attribute = name.rpartition(".")
         assert hasattr(importlib.import_module(module), attribute), name
+
+
+@pytest.mark.parametrize("kernel", ["additive", "linear"])
+def test_a_model_of_counts_leaves_as_its_predictions_and_not_as_their_logarithms(kernel):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4))
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    y = rng.poisson(np.exp(0.5 * X[:, 1]))
+    model = KnifeRegressor(kernel, loss="poisson", sparsity=5.0).fit(frame, y)
+    np.testing.assert_allclose(to_tables(model).predict(frame), model.predict(frame), rtol=1e-9)
+    duckdb = pytest.importorskip("duckdb")
+    computed = duckdb.sql(f"select {to_sql(model)} as f from frame").df()["f"]
+    np.testing.assert_allclose(computed, model.predict(frame), rtol=1e-9)

@@ -126,6 +126,8 @@ class CurveTables:
         Whether curves go on beyond their ends; else they stay at their last value.
     others : list of float
         By column: what a text adds that is not in the table; unused for numbers.
+    logarithm : bool
+        Whether constant and curves add up to the logarithm of the prediction, as for counts.
 
     Examples
     --------
@@ -146,9 +148,10 @@ class CurveTables:
     values: list[np.ndarray]
     linear: bool
     others: list[float]
+    logarithm: bool = False
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return predictions: the constant and the curves, added up.
+        """Return predictions: the constant and the curves, added up, or the exponential of that.
 
         Parameters
         ----------
@@ -158,7 +161,8 @@ class CurveTables:
         Returns
         -------
         ndarray of shape (n_rows,)
-            For a classifier of two classes the scores, positive for the second class.
+            For a classifier of two classes the scores, positive for the second class; for counts
+            those of an exposure of 1.
         """
         total: Any = self.constant
         for name, at, values, other in zip(
@@ -173,7 +177,7 @@ class CurveTables:
                 total = total + values[0] + (column - at[0]) * slope
             else:
                 total = total + np.interp(column, at, values)
-        return np.asarray(total)
+        return np.asarray(np.exp(total) if self.logarithm else total)
 
     def to_sql(self) -> str:
         """Return the model as one expression of SQL.
@@ -181,7 +185,8 @@ class CurveTables:
         Returns
         -------
         str
-            It uses ``CASE``, comparisons and arithmetic alone. A missing value gives NULL.
+            It uses ``CASE``, comparisons and arithmetic alone, for counts and amounts ``EXP``, too.
+            A missing value gives NULL.
         """
         terms = [_number(self.constant)]
         for name, at, values, other in zip(
@@ -202,7 +207,8 @@ class CurveTables:
                 terms.append(f"({_number(values[0])} + {line})")
             else:
                 terms.append(_piecewise(column, at, values))
-        return "\n + ".join(terms)
+        total = "\n + ".join(terms)
+        return f"EXP({total})" if self.logarithm else total
 
     def to_frame(self) -> Any:
         """Return all tables one below the other.
@@ -284,11 +290,11 @@ def to_tables(model: Any) -> CurveTables:
     curves = model.sum_of_curves()
     if curves is None:
         raise TypeError(
-            f"{model.kernel!r} is a joint function of the columns: only models with the kernel "
-            "'linear' or 'additive' and one output are sums of curves."
+            f"{model!r} is no sum of curves of single columns: only models with the kernel "
+            "'linear' or 'additive', one output, and no link but the logarithm are sums of curves."
         )
     names = column_names(getattr(model, "feature_names_in_", None), model.n_features_in_)
-    tables = CurveTables(curves.constant, [], [], [], curves.linear, [])
+    tables = CurveTables(curves.constant, [], [], [], curves.linear, [], curves.logarithm)
     for j, at, values in zip(curves.columns, curves.positions, curves.values, strict=True):
         name = str(names[j])
         texts = levels.get(name)

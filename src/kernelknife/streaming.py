@@ -406,7 +406,7 @@ def _check_loss(loss: Any, exposure: str | None) -> Loss:
             f"A streamed selection needs a smooth loss, and {loss!r} has a corner: choose "
             "'squared_hinge' or 'logistic' for classes, 'huber' for numbers."
         )
-    if exposure is not None and type(loss).inverse_link is Loss.inverse_link:
+    if exposure is not None and not loss.has_log_link:
         raise ValueError(
             f"An exposure is for losses with a logarithmic link, such as 'poisson', got {loss!r}."
         )

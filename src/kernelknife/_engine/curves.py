@@ -23,6 +23,8 @@ class SumOfCurves:
         lie between them.
     linear : bool
         Whether the curves are lines, given by two points each, that go on beyond these.
+    logarithm : bool
+        Whether the sum is the logarithm of the prediction.
     """
 
     constant: float
@@ -30,13 +32,20 @@ class SumOfCurves:
     positions: list[np.ndarray]
     values: list[np.ndarray]
     linear: bool
+    logarithm: bool
 
 
 def sum_of_curves(model: Model) -> SumOfCurves | None:
-    """Return the curves of a model, None where it is no sum of them, or has several outputs."""
+    """Return the curves of a model, None where it is no sum of them, or has several outputs.
+
+    Nor has a model with a link other than the logarithm.
+    """
     kernel, columns = model.kernel, model.columns
     sums = kernel.form == "dot" and kernel.identity and kernel.order <= 1
     if not sums or model.coef.shape[1] != 1 or model.adjusted is not None:
+        return None
+    link = model.targets.loss
+    if link is not None and not link.has_log_link:
         return None
     # Scores are phi' beta: a linear kernel needs no support vectors to predict.
     beta = model.v * (model.vectors.T @ model.coef[:, 0])
@@ -52,4 +61,5 @@ def sum_of_curves(model: Model) -> SumOfCurves | None:
         positions.append(columns.center[j] + columns.scale[j] * at)
         values.append(scale * added)
     constant = center + scale * float(model.intercept[0])
-    return SumOfCurves(constant, columns.index, positions, values, columns.basis is None)
+    lines, logarithm = columns.basis is None, link is not None
+    return SumOfCurves(constant, columns.index, positions, values, lines, logarithm)

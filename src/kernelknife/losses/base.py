@@ -126,6 +126,15 @@ class Loss(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no typ
         return f
 
     @property
+    def has_log_link(self) -> bool:
+        """Whether scores are logarithms of predictions."""
+        one = np.ones((1, 1))
+        return bool(
+            type(self).inverse_link is not Loss.inverse_link
+            and np.isclose(self.inverse_link(one), np.e * self.inverse_link(0.0 * one)).all()
+        )
+
+    @property
     def n_levels(self) -> int:
         """Number of scores that one column of numbers has: one, but for several quantiles."""
         return 1
